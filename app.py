@@ -1,0 +1,36 @@
+"""The server: `streamlit run app.py` finds this ASGI wrapper and runs `dashboard/main.py` for every visitor.
+
+Its lifespan holds what all visitors share: the run store and the engine that trains.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import streamlit as st
+
+from dashboard import api, assets
+from dashboard.engine import Engine, hold
+from dashboard.store import Store
+
+
+@asynccontextmanager
+async def lifespan(_: st.App) -> AsyncIterator[None]:
+    """The workers become warm while the first visitor reads the first page."""
+    store = await asyncio.to_thread(Store)
+    engine = Engine(store)
+    await asyncio.to_thread(engine.start)
+    hold(engine)
+    try:
+        with api.streams_end_with_the_server(engine):
+            yield
+    finally:
+        hold(None)
+        await asyncio.to_thread(engine.close)
+        store.close()
+
+
+app = st.App("dashboard/main.py", lifespan=lifespan, routes=[*assets.routes(), *api.routes()])
+
+if __name__ == "__main__":
+    app.run()
