@@ -1,0 +1,57 @@
+"""RAdam beside its rivals: effective lengths in closed form, the closest warmup by brute force."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from radam_core import comparison, schedules
+from radam_core.methods import METHODS
+from radam_core.theory import rectification
+
+
+def test_effective_warmups_have_their_closed_forms():
+    effective = comparison.effective_warmups(0.99, 300, 70)
+    assert effective["adam-linear"] == pytest.approx((300 - 1) / 2)
+    assert effective["adam-untuned-linear"] == pytest.approx((200 - 1) / 2)
+    # sum_t exp(-t/tau) = 1 / (exp(1/tau) - 1)
+    assert effective["adam-exponential"] == pytest.approx(1 / np.expm1(1 / 70), rel=1e-5)
+    t = np.arange(1, 20_000)
+    assert effective["radam"] == pytest.approx(np.sum(1 - np.nan_to_num(rectification(t, 0.99))), rel=1e-3)
+
+
+@pytest.mark.parametrize("shape", ["linear", "exponential"])
+def test_closest_warmup_beats_every_other_length(shape):
+    found = comparison.closest_warmup(0.99, shape)
+    t = np.arange(5, comparison.settled_step(0.99) + 1)
+    make = {"linear": schedules.linear_warmup, "exponential": schedules.exponential_warmup}[shape]
+
+    def distance(length):
+        return np.sqrt(np.mean((make(length)(t) - rectification(t, 0.99)) ** 2))
+
+    assert found.rms_difference == pytest.approx(distance(found.length), rel=1e-3)
+    lengths = np.arange(5, 600)
+    best = lengths[np.argmin([distance(length) for length in lengths])]
+    assert found.length == pytest.approx(best, abs=1)
+
+
+def test_closest_exponential_warmup_is_the_untuned_one():
+    # Ma & Yarats: tau = 1 / (1 - beta2) comes close to RAdam. The least-squares length agrees within a per cent.
+    assert comparison.closest_warmup(0.999, "exponential").length == pytest.approx(1000, rel=0.01)
+
+
+def test_there_is_no_closest_warmup_without_rectification():
+    assert comparison.effective_warmups(0.6, 10, 10)["radam"] == np.inf
+    assert comparison.closest_warmup(0.6, "linear") is None
+    assert comparison.closest_warmup(0.65, "linear", threshold=5.0) is None
+
+
+def test_momentum_multiplier_by_hand():
+    radam = METHODS["radam"]
+    t = np.arange(1, 30)
+    for size in (0.01, 1.0, 100.0):
+        multiplier = comparison.momentum_multiplier(radam, t, size)
+        np.testing.assert_allclose(multiplier[:4], 1.0)
+        np.testing.assert_allclose(multiplier[4:], rectification(t[4:], 0.999) / size, rtol=1e-3)
+    frozen = comparison.momentum_multiplier(replace(radam, below="skip"), t, 1.0)
+    np.testing.assert_array_equal(frozen[:4], 0.0)

@@ -1,0 +1,66 @@
+"""Histograms off the exponent bits against logarithms, and psi's statistics against their definition."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from radam_core import METHODS
+from radam_core.entry import Lane
+from radam_core.frames import BIN_OF_ONE, BINS, PSI_QUANTILES
+from radam_core.lanes import Lanes
+from radam_core.probes import Histogrammer, psi_statistics, signed_exponents
+from radam_core.stacked import StackedOptimizer
+
+
+def log_bins(x):
+    """The same bins by logarithms, in extended range: log2 is exact at powers of two in float64."""
+    with np.errstate(divide="ignore"):
+        exponent = np.floor(np.log2(np.abs(x.double().numpy()))) + BIN_OF_ONE
+    return np.where(exponent < 1, 0, exponent).astype(int)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_bins_are_floors_of_log2(dtype):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(20_000, generator=generator) * torch.exp(20 * torch.randn(20_000, generator=generator))
+    special = [0.0, -0.0, 1.0, -1.0, 2.0, 1.9999999, 0.5, 2.0**-126, 2.0**-127, 2.0**127]
+    x = torch.cat([x[torch.isfinite(x)], torch.tensor(special)]).to(dtype)
+    assert (signed_exponents(x).numpy() % BINS == log_bins(x)).all()
+
+
+def test_float16_is_refused():
+    with pytest.raises(ValueError, match=r"x must be float32 or float64, got torch\.float16"):
+        signed_exponents(torch.zeros(2, dtype=torch.float16))
+
+
+def test_histogram_counts_by_lane_and_group():
+    lanes = Lanes([nn.Sequential(nn.Linear(5, 7), nn.Linear(7, 3))], 4, lambda name: name[0])
+    x = torch.randn(lanes.buffer.shape, generator=torch.Generator().manual_seed(1))
+    counts = Histogrammer(lanes)(x)
+    for k in range(4):
+        for i, span in enumerate(lanes.groups.values()):
+            expected = np.bincount(log_bins(x[k, span]), minlength=BINS)
+            assert (counts[k, i] == expected).all()
+
+
+def test_psi_statistics_are_their_definition():
+    lanes = Lanes([nn.Linear(30, 20).double()], 3)
+    names = ("adam", "adam-eps", "sgd")
+    optimizer = StackedOptimizer(lanes, [Lane(label=n, method=METHODS[n], lr=1e-3) for n in names])
+    for t in range(4):
+        lanes.grad.normal_(generator=torch.Generator().manual_seed(t))
+        lanes.grad[:, 5] = 0  # never has a gradient
+        optimizer.step(optimizer.grad_norms())
+    quantiles, variance = psi_statistics(optimizer)
+    first, second = (np.delete(optimizer.exp_avg_sq[k].numpy(), 5) for k in range(2))
+    # Adam's epsilon stands after bias correction, Adam-eps's 1e-4 before it.
+    rates = [
+        1 / (np.sqrt(first / (1 - 0.999**4)) + 1e-8),
+        np.sqrt(1 - 0.999**4) / (np.sqrt(second) + 1e-4),
+    ]
+    for k, psi in enumerate(rates):
+        np.testing.assert_allclose(quantiles[k], np.quantile(psi, PSI_QUANTILES), rtol=1e-6)
+        np.testing.assert_allclose(variance[k], psi.var() / psi.mean() ** 2, rtol=1e-6)
+    assert np.isnan(quantiles[2]).all()
+    assert np.isnan(variance[2])

@@ -1,0 +1,83 @@
+"""The stacked update against the drop-in optimizers, method by method, on the same gradients."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from radam_core import METHODS, make_optimizer
+from radam_core.entry import Lane
+from radam_core.lanes import Lanes
+from radam_core.stacked import StackedOptimizer
+
+STEPS = 40
+
+
+def quick(method):
+    """With phases that all begin and end within the test."""
+    shorter = {"frozen_steps": 7} if method.frozen_steps else {}
+    return replace(method, **shorter, warmup_steps=min(method.warmup_steps, 20), total_steps=30)
+
+
+METHODS_TRIED = {name: quick(method) for name, method in METHODS.items()} | {
+    "linear decay": quick(replace(METHODS["radam"], decay="linear")),
+    "coupled": replace(METHODS["adam"], decoupled_weight_decay=False),
+    "authors": replace(METHODS["radam"], below="skip", threshold=5.0, at_threshold=True),
+}
+
+
+def test_every_method_in_its_lane_equals_the_drop_in_optimizer():
+    entries = [
+        Lane(label=name, method=method, lr=0.01 * (1 + k), weight_decay=0.05 * (k % 3), clip=0.5 if k % 2 else None)
+        for k, (name, method) in enumerate(METHODS_TRIED.items())
+    ]
+    model = nn.Linear(4, 3).double()
+    lanes = Lanes([model], len(entries))
+    stacked = StackedOptimizer(lanes, entries)
+    plain = [nn.Linear(4, 3).double() for _ in entries]
+    for copy in plain:
+        copy.load_state_dict(model.state_dict())
+    optimizers = [
+        make_optimizer(copy.parameters(), lane.method, lane.lr, lane.weight_decay)
+        for copy, lane in zip(plain, entries, strict=True)
+    ]
+    for t in range(STEPS):
+        gradient = torch.randn(15, generator=torch.Generator().manual_seed(t), dtype=torch.float64)
+        lanes.grad.copy_(gradient.expand(len(entries), -1))
+        stacked.step(stacked.grad_norms())
+        for copy, optimizer, lane in zip(plain, optimizers, entries, strict=True):
+            copy.weight.grad, copy.bias.grad = gradient[:12].view(3, 4).clone(), gradient[12:].clone()
+            if lane.clip is not None:
+                torch.nn.utils.clip_grad_norm_(copy.parameters(), lane.clip)
+            optimizer.step()
+    for k, copy in enumerate(plain):
+        expected = torch.cat([p.detach().flatten() for p in copy.parameters()])
+        torch.testing.assert_close(lanes.buffer[k], expected, rtol=1e-12, atol=1e-12, msg=entries[k].label)
+
+
+def test_sizes_are_the_norms_of_gradient_update_and_parameters():
+    lanes = Lanes([nn.Linear(4, 3)], 2)
+    stacked = StackedOptimizer(lanes, [Lane(label=str(k), method=METHODS["adam"], lr=0.1) for k in range(2)])
+    lanes.grad.normal_(generator=torch.Generator().manual_seed(0))
+    before = lanes.buffer.clone()
+    sizes = stacked.step(stacked.grad_norms())
+    torch.testing.assert_close(sizes.grad, lanes.grad.norm(dim=1))
+    torch.testing.assert_close(sizes.parameters, before.norm(dim=1))
+    torch.testing.assert_close(sizes.update, (lanes.buffer - before).norm(dim=1), rtol=1e-4, atol=0)
+
+
+@pytest.mark.parametrize("eps", [0.0, 1e-8])
+def test_a_stopped_lane_rests_at_zero(eps):
+    lanes = Lanes([nn.Linear(4, 3)], 2)
+    method = replace(METHODS["adam"], eps=eps)
+    stacked = StackedOptimizer(lanes, [Lane(label=str(k), method=method, lr=0.1, weight_decay=0.1) for k in range(2)])
+    lanes.grad.fill_(float("nan"))
+    stacked.stop(0)
+    lanes.grad[1] = 1.0
+    for _ in range(3):
+        stacked.step(stacked.grad_norms())
+        lanes.grad.fill_(1.0)
+    assert not lanes.buffer[0].any()
+    assert torch.isfinite(lanes.buffer).all()
+    assert lanes.buffer[1].all()
