@@ -1,0 +1,14 @@
+"""Initial weights that depend on the seed alone, and leave the random numbers of everybody else as they were."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Inside, torch's layers draw their initial weights from this seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        yield

@@ -1,0 +1,80 @@
+"""The oracle of every task: each lane of a race against a plain PyTorch loop with the optimizer from `torch.optim`."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from radam_core.entry import Entry, Lane
+from radam_core.methods import METHODS, PROFILES
+from radam_core.race import Race
+
+Parameters = Any
+PAIRS: dict[str, tuple[Lane, Callable[[Parameters, float], torch.optim.Optimizer]]] = {
+    "Adam": (
+        Lane(label="Adam", method=METHODS["adam"], lr=1.0),
+        lambda parameters, lr: torch.optim.Adam(parameters, lr),
+    ),
+    "AdamW": (
+        Lane(label="AdamW", method=METHODS["adam"], lr=1.0, weight_decay=0.1),
+        lambda parameters, lr: torch.optim.AdamW(parameters, lr, weight_decay=0.1),
+    ),
+    "SGD": (
+        Lane(label="SGD", method=METHODS["sgd"], lr=10.0, weight_decay=1e-4),
+        lambda parameters, lr: torch.optim.SGD(parameters, lr, momentum=0.9, weight_decay=1e-4),
+    ),
+    "RAdam": (
+        Lane(label="RAdam", method=replace(METHODS["radam"], **PROFILES["torch"]), lr=1.0),
+        lambda parameters, lr: torch.optim.RAdam(parameters, lr),
+    ),
+    "Adam, replicate": (
+        Lane(label="Adam, replicate", method=METHODS["adam"], lr=1.0, seed=3),
+        lambda parameters, lr: torch.optim.Adam(parameters, lr),
+    ),
+}
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Models this small are faster so, most of all where the cores are shared."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@one_thread()
+def largest_difference(problem: Any, lr: float, batch_size: int, steps: int = 50, seed: int = 1) -> float:
+    """Over all lanes, parameters and metrics after that many steps in float64; relative to values above one."""
+    lanes = tuple(replace(lane, lr=lane.lr * lr) for lane, _ in PAIRS.values())
+    entry = Entry(lanes=lanes, steps=steps, batch_size=batch_size, seed=seed, double=True, device="cpu")
+    race = Race(problem, entry)
+    for t in range(1, steps + 1):
+        race.step(t)
+    race.model.eval()
+    with torch.no_grad():
+        stacked = problem.evaluate(race.model)
+    largest = 0.0
+    for number, (lane, make_optimizer) in enumerate(zip(lanes, (make for _, make in PAIRS.values()), strict=True)):
+        model = problem.make_model(seed + lane.seed).double()
+        optimizer = make_optimizer(model.parameters(), lane.lr)
+        for t in range(1, steps + 1):
+            batch = tuple(
+                x.double() if x.is_floating_point() else x for x in problem.batch(seed + lane.seed, t, batch_size)
+            )
+            loss = problem.loss(model, batch)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            plain = problem.evaluate(model)
+        pairs = [(race.lanes.parameters[name][number].detach(), p.detach()) for name, p in model.named_parameters()]
+        pairs += [(stacked[name][number], value) for name, value in plain.items()]
+        assert all(torch.isfinite(b).all() for _, b in pairs)
+        largest = max(largest, *(float(((a - b).abs() / b.abs().clamp(min=1.0)).max()) for a, b in pairs))
+    return largest

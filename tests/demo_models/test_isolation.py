@@ -1,0 +1,40 @@
+"""A lane with an absurd learning rate, and measuring itself, leave the other lanes of these tasks bit-identical."""
+
+import pytest
+import torch
+
+from demo_models.descriptions import DIGITS, TEXT
+from radam_core.entry import Entry, Lane
+from radam_core.methods import METHODS
+from radam_core.race import Race
+from tests.demo_models.plain_loops import one_thread
+
+SMALL = {"digits": (DIGITS, {"width": 4}), "text": (TEXT, {"vocabulary": 200, "width": 16, "length": 8, "context": 4})}
+
+
+def run(name: str, other_lr: float, measure: bool = True) -> Race:
+    task, settings = SMALL[name]
+    lanes = [Lane(label=str(n), method=METHODS[m], lr=lr) for n, (m, lr) in enumerate(OTHERS)]
+    lanes.insert(1, Lane(label="other", method=METHODS["sgd"], lr=other_lr))
+    entry = Entry(lanes=tuple(lanes), steps=12, batch_size=8, evaluate_every=5, measure=measure, device="cpu")
+    race = Race(task.open(settings), entry)
+    for t in range(1, 13):
+        race.step(t)
+    return race
+
+
+OTHERS = (("adam", 1e-2), ("radam", 1e-2))
+
+
+@one_thread()
+@pytest.mark.parametrize("name", SMALL)
+def test_a_lane_that_is_lost_and_one_that_is_not_measured_change_nothing_elsewhere(name):
+    calm, wild, unmeasured = run(name, 1e-2), run(name, 1e30), run(name, 1e-2, measure=False)
+    assert wild.diverged_at[1] is not None
+    assert calm.diverged_at == [None, None, None]
+    for lane in (0, 2):
+        assert torch.equal(calm.lanes.buffer[lane], wild.lanes.buffer[lane])
+    assert torch.equal(calm.lanes.buffer, unmeasured.lanes.buffer)
+    calm_metrics, wild_metrics = calm.evaluate(), wild.evaluate()
+    for metric, values in calm_metrics.items():
+        assert values[[0, 2]].tolist() == wild_metrics[metric][[0, 2]].tolist()
