@@ -1,0 +1,1 @@
+"""What stands between the science and the browser."""

@@ -1,0 +1,176 @@
+"""The command line: `python -m dashboard race --preset figure-1`, and lists of the presets and tasks."""
+
+import argparse
+import json
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dashboard.config import RaceConfig
+from dashboard.headless import Recording, frames
+from dashboard.presets import PRESETS, task_race
+from demo_models import TASKS
+
+INTERRUPTED = 130  # the shell's number for a command ended by Ctrl-C
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    result: int = options.run(options)
+    return result
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m dashboard", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    race = commands.add_parser("race", help="run a race and print how each lane ended")
+    what = race.add_mutually_exclusive_group(required=True)
+    what.add_argument("--preset", choices=tuple(PRESETS), help="a race by name")
+    what.add_argument("--task", choices=tuple(TASKS), help="a task, with Adam, Adam + warmup and RAdam")
+    what.add_argument("--config", type=Path, metavar="FILE", help="a configuration as JSON, as --out writes it")
+    race.add_argument("--seed", type=int)
+    race.add_argument("--steps", type=int)
+    race.add_argument("--batch-size", type=int)
+    race.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"))
+    race.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="TASK.SETTING=VALUE",
+        help="a setting of the task, such as numbers.depth=4; see `tasks`",
+    )
+    race.add_argument("--json", action="store_true", help="one JSON object instead of the table")
+    race.add_argument("--out", type=Path, metavar="DIR", help="keep configuration, frames and summary there")
+    race.set_defaults(run=_race)
+    for name, show in (("tasks", _show_tasks), ("presets", _show_presets)):
+        commands.add_parser(name, help=f"list the {name}").set_defaults(run=show)
+    return parser
+
+
+def _race(options: argparse.Namespace) -> int:
+    try:
+        recording = Recording(_config(options), options.out, keep_all=False)
+        interrupted = Interrupt()
+        with interrupted:
+            progress = Progress(recording)
+            for frame in _opened(recording, interrupted):
+                recording.add(frame)
+                progress.show()
+            progress.end()
+    except (ValueError, OSError) as error:
+        print(f"python -m dashboard race: {error}", file=sys.stderr)
+        return 2
+    recording.save_summary()
+    print(json.dumps(recording.summary()) if options.json else _table(recording.summary()))
+    return INTERRUPTED if interrupted.asked else 0
+
+
+def _opened(recording: Recording, control: "Interrupt") -> Any:
+    """The frames, with the clock starting when the data are read and torch is loaded."""
+    opened = frames(recording.config, control)
+    recording.started = time.perf_counter()
+    return opened
+
+
+def _config(options: argparse.Namespace) -> RaceConfig:
+    if options.preset:
+        config = PRESETS[options.preset].config
+    elif options.config:
+        config = RaceConfig.make(options.config.read_text(encoding="utf-8"))
+    else:
+        config = task_race(options.task)
+    names = ("seed", "steps", "batch_size", "device")
+    changes = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    return config.changed(**changes, settings=dict(_setting(text, config.task) for text in options.set))
+
+
+def _setting(text: str, task: str) -> tuple[str, Any]:
+    name, separator, value = text.partition("=")
+    owner, dot, setting = name.partition(".")
+    if not separator or not dot or owner != task:
+        raise ValueError(f"--set must be {task}.SETTING=VALUE for this race, got {text!r}")
+    try:
+        return setting, json.loads(value)
+    except json.JSONDecodeError:
+        return setting, value  # a word, such as numbers.norm=pre
+
+
+class Interrupt:
+    """Ctrl-C once ends the race after the step in hand; twice ends it at once, as usual."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    def proceed(self, step: int) -> bool:  # noqa: ARG002 - the race's form
+        return not self.asked
+
+    def __enter__(self) -> None:
+        self._before = signal.signal(signal.SIGINT, self._interrupt)
+
+    def __exit__(self, *exception: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def _interrupt(self, *_: object) -> None:
+        self.asked = True
+        signal.signal(signal.SIGINT, self._before)
+
+
+class Progress:
+    """A bar with the time left on stderr; where that is no terminal, a line for every tenth."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording, self.shown = recording, 0
+        self.live = sys.stderr.isatty()
+
+    def show(self) -> None:
+        total, done = self.recording.config.steps, self.recording.done
+        tenth = 10 * done // total
+        if not self.live and tenth == self.shown:
+            return
+        self.shown = tenth
+        left = self.recording.seconds / max(done, 1) * (total - done)
+        bar = "#" * (30 * done // total)
+        text = f"[{bar:<30}] step {done} of {total}, {left:.0f} s left"
+        print(f"\r{text}   " if self.live else text, end="" if self.live else "\n", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self.live:
+            print(file=sys.stderr)
+
+
+def _table(summary: dict[str, Any]) -> str:
+    width = max(len(one["label"]) for one in summary["lanes"]) + 2
+    rows = [f"{'lane':<{width}}{'status':<24}{'final loss':>10}  metric"]
+    for one in summary["lanes"]:
+        status = one["status"] if one["diverged_at"] is None else f"diverged at step {one['diverged_at']}"
+        loss = "-" if one["final_loss"] is None else f"{one['final_loss']:.4f}"
+        metric = ", ".join(
+            f"{name} {'-' if value is None else f'{value:.4g}'}" for name, value in one["metric"].items()
+        )
+        rows.append(f"{one['label']:<{width}}{status:<24}{loss:>10}  {metric}")
+    speed = f"{summary['lane_steps_per_second']:g} lane-steps a second"
+    rows.append(f"{summary['steps']} steps in {summary['seconds']:.1f} s: {speed}")
+    return "\n".join(rows)
+
+
+def _show_tasks(_: argparse.Namespace) -> int:
+    for task in TASKS.values():
+        print(f"{task.name}: {task.story}")
+        for setting in task.settings:
+            print(f"    {task.name}.{setting.name} = {setting.default!r}: {setting.help} ({setting.allowed})")
+    return 0
+
+
+def _show_presets(_: argparse.Namespace) -> int:
+    for name, preset in PRESETS.items():
+        config = preset.config
+        print(f"{name}: {preset.story}")
+        print(f"    {config.task}, {config.steps} steps, lanes: {' | '.join(one.label for one in config.lanes)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""What the figures share: lines, axes in steps, and the shaded phase without rectification."""
+
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from dashboard.look import GREY, Style
+from radam_core.domains import FloatArray
+
+
+def line(t: ArrayLike, y: ArrayLike, name: str, style: Style, **settings: Any) -> go.Scatter:
+    return go.Scatter(
+        x=np.asarray(t), y=np.asarray(y), name=name, mode="lines", line=style.line(), connectgaps=False, **settings
+    )
+
+
+def band(t: FloatArray, low: FloatArray, high: FloatArray, name: str, color: str) -> go.Scatter:
+    """A filled region between two curves."""
+    return go.Scatter(
+        x=np.concatenate([t, t[::-1]]),
+        y=np.concatenate([high, low[::-1]]),
+        name=name,
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=color,
+        opacity=0.3,
+        hoverinfo="skip",
+    )
+
+
+_LINEAR = {"type": "linear", "rangemode": "tozero", "tickformat": ",d"}
+
+
+def step_axis(figure: go.Figure, log_t: bool, title: str = "step t") -> None:
+    figure.update_xaxes(title_text=title, **(log_axis() if log_t else _LINEAR))
+
+
+def log_axis() -> dict[str, Any]:
+    """Whole powers of ten are labelled and the rest has small ticks, on axes of any span."""
+    return {"type": "log", "dtick": 1, "minor": {"ticks": "outside", "ticklen": 3, "dtick": "D1", "showgrid": False}}
+
+
+def level(figure: go.Figure, y: float, text: str, above: bool) -> None:
+    """A dashed line across the figure with its name at the right end."""
+    figure.add_hline(y=y, line={"dash": "dash", "color": GREY})
+    figure.add_annotation(
+        x=1,
+        xref="paper",
+        y=np.log10(y) if figure.layout.yaxis.type == "log" else y,
+        text=text,
+        showarrow=False,
+        xanchor="right",
+        yanchor="bottom" if above else "top",
+    )
+
+
+def shade_momentum_phase(figure: go.Figure, first: int | None, last: float) -> None:
+    """Grey over the steps that RAdam takes by momentum alone, and a line where r_t starts."""
+    never = first is None
+    end = last if first is None else first - 0.5
+    figure.add_vrect(x0=0.9, x1=end, fillcolor=GREY, opacity=0.18, line_width=0, layer="below")
+    log_t = figure.layout.xaxis.type == "log"
+    figure.add_annotation(
+        x=1 if never else np.log10(end) if log_t else end,
+        xref="paper" if never else "x",
+        y=0.04 if never else 0.98,
+        yref="paper",
+        text="momentum only, for ever" if never else f"r<sub>t</sub> starts at step {first}",
+        showarrow=False,
+        xanchor="right" if never else "left",
+        xshift=-6 if never else 6,
+    )

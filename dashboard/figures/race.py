@@ -1,0 +1,218 @@
+"""The figures of a race before its data: axes, and a trace for each lane with `meta` that says what will fill it.
+
+The browser appends what arrives (`live_charts.js`), so a figure is built once for a race. A trace without `meta` keeps
+what it is given here: theory, and the schedules, which follow from the settings alone.
+
+    meta = {"of": "steps", "column": "loss", "lane": 0}     a column of the recorded steps; "smooth": drawn smoothed
+    meta = {"of": "metrics", "column": "accuracy", ...}     at the evaluation steps
+    meta = {"of": "histograms", "column": "psi_relative_variance", ...}
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard.config import RaceConfig
+from dashboard.figures.parts import line
+from dashboard.look import GREY, STYLES, Style
+from demo_models import TASKS
+from demo_models.landscapes import SURFACES
+from radam_core.domains import FloatArray
+from radam_core.entry import Lane
+from radam_core.frames import schedule_columns
+from radam_core.simulation import log_spaced_steps
+from radam_core.theory import rectification, variance_exact
+
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+_EMPTY: tuple[float, ...] = ()
+
+
+def lane_styles(config: RaceConfig, compared: bool = False) -> list[Style]:
+    """Each lane in its method's colour; a second lane of a method takes another dash. A compared run is dashed."""
+    styles: list[Style] = []
+    for lane in config.lanes:
+        style = replace(STYLES[lane.method], width=min(STYLES[lane.method].width, 3.0))
+        taken = {other.dash for other in styles if other.color == style.color}
+        if style.dash in taken:
+            style = replace(style, dash=next((dash for dash in _DASHES if dash not in taken), style.dash))
+        styles.append(style)
+    return [replace(style, dash="dash", width=1.8) for style in styles] if compared else styles
+
+
+def race_figures(config: RaceConfig, compared: bool = False) -> dict[str, go.Figure]:
+    """Every figure of a race, by name."""
+    lanes, styles = config.entry().lanes, lane_styles(config, compared)
+    metrics = list(TASKS[config.task].metrics)
+    figures = {
+        "loss": loss_figure(lanes, styles),
+        "metric": metric_figure(lanes, styles, metrics),
+        "schedule": schedule_figure(lanes, styles, config.steps),
+        "rho": rho_figure(lanes, styles, config.steps),
+        "variance": psi_figure(lanes, styles, config.steps),
+        "updates": update_figure(lanes, styles),
+        "norms": norm_figure(lanes, styles),
+    }
+    if config.task == "surfaces":
+        figures["surface"] = surface_figure(lanes, styles, config.settings)
+    return figures
+
+
+def overlay(figures: dict[str, go.Figure], others: dict[str, go.Figure]) -> None:
+    """Adds the lanes of another run to a run's figures, marked as those of run 1; nothing where the panels differ."""
+    for name, figure in figures.items():
+        titles = [axis.title.text for axis in figure.select_yaxes()]
+        if name in others and titles == [axis.title.text for axis in others[name].select_yaxes()]:
+            for trace in others[name].select_traces(lambda trace: trace.meta is not None):
+                label = f"{trace.name} (compared)"
+                figure.add_trace(trace.update(name=label, legendgroup=label, meta={**trace.meta, "run": 1}))
+
+
+def traces(
+    lanes: Sequence[Lane], styles: Sequence[Style], column: str, of: str = "steps", **settings: Any
+) -> list[go.Scatter]:
+    """An empty line for each lane, to be filled with `column`."""
+    return [
+        line(
+            _EMPTY, _EMPTY, lane.label, style, legendgroup=lane.label, meta={"of": of, "column": column, "lane": k}
+        ).update(settings)
+        for k, (lane, style) in enumerate(zip(lanes, styles, strict=True))
+    ]
+
+
+def loss_figure(lanes: Sequence[Lane], styles: Sequence[Style]) -> go.Figure:
+    """The training loss; behind each smoothed curve stands the raw one."""
+    raw = traces(lanes, styles, "loss", showlegend=False, opacity=0.28, hoverinfo="skip")
+    for trace in raw:
+        trace.line.update(width=1, dash="solid")
+        trace.meta["behind"] = True
+    smooth = traces(lanes, styles, "loss")
+    for trace in smooth:
+        trace.meta["smooth"] = True
+    figure = go.Figure([*raw, *smooth])
+    figure.update_layout(xaxis_title="step", yaxis={"title": "training loss", "type": "log"}, showlegend=True)
+    return figure
+
+
+def metric_figure(lanes: Sequence[Lane], styles: Sequence[Style], metrics: Sequence[str]) -> go.Figure:
+    """Held-out metrics, one panel each."""
+    figure = _panels(list(metrics))
+    for row, name in enumerate(metrics, 1):
+        _add(figure, row, traces(lanes, styles, name, "metrics", mode="lines+markers"))
+    return figure
+
+
+def schedule_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int) -> go.Figure:
+    """What warmup, decay and r_t leave of each lane's learning rate: as planned, and how far the race has come."""
+    figure = _panels(["multiplier w<sub>t</sub> r<sub>t</sub>", "learning rate α<sub>t</sub>"])
+    t, columns = _planned(lanes, steps)
+    for row, column in enumerate(("multiplier", "lr"), 1):
+        pairs = enumerate(zip(lanes, styles, strict=True))
+        planned = [_faint(t, columns[column][:, k], lane.label, style) for k, (lane, style) in pairs]
+        _add(figure, row, [*planned, *traces(lanes, styles, column)])
+    return figure
+
+
+def rho_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int) -> go.Figure:
+    """rho_t of every beta2 in the race, and r_t: of the lanes that rectify, and faintly where a lane could have."""
+    figure = _panels(["ρ<sub>t</sub>", "r<sub>t</sub>"])
+    t, columns = _planned(lanes, steps)
+    rows: tuple[list[go.Scatter], list[go.Scatter]] = ([], [])
+    live = traces(lanes, styles, "rho"), traces(lanes, styles, "r")
+    for k, lane in enumerate(lanes):
+        beta2 = lane.method.betas[1]
+        first = all(beta2 != other.method.betas[1] for other in lanes[:k])
+        if first:
+            rows[0].append(_faint(t, columns["rho"][:, k], f"ρ, β₂ = {beta2:g}", Style(GREY)))
+            rows[1].append(_faint(t, rectification(t, beta2), f"r, β₂ = {beta2:g}", Style(GREY)))
+        if first or lane.method.rectify is not None:
+            rows[0].append(live[0][k])
+        if lane.method.rectify is not None:
+            rows[1].append(live[1][k])
+    for row, found in enumerate(rows, 1):
+        _add(figure, row, found)
+    return figure
+
+
+def psi_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int) -> go.Figure:
+    """The spread of the adaptive rate: over the coordinates of each lane, and by theory over Gaussian gradients."""
+    figure = go.Figure()
+    t = log_spaced_steps(3, max(steps, 4), 60)
+    for beta2 in sorted({lane.method.betas[1] for lane in lanes if lane.method.adaptive}):
+        theory = line(t, variance_exact(t, beta2), f"theory, β₂ = {beta2:g}", Style(GREY, "dot"))
+        figure.add_trace(theory)
+    figure.add_traces(traces(lanes, styles, "psi_relative_variance", "histograms", mode="lines+markers"))
+    figure.update_layout(xaxis_title="step", yaxis={"title": "relative variance of ψ", "type": "log"})
+    return figure
+
+
+def update_figure(lanes: Sequence[Lane], styles: Sequence[Style]) -> go.Figure:
+    """How far a step goes: per coordinate, and relative to the parameters."""
+    figure = _panels(["update, RMS", "‖update‖ / ‖θ‖"])
+    for row, column in enumerate(("update_rms", "relative_update"), 1):
+        _add(figure, row, traces(lanes, styles, column))
+    figure.update_yaxes(type="log")
+    return figure
+
+
+def norm_figure(lanes: Sequence[Lane], styles: Sequence[Style]) -> go.Figure:
+    """The gradient's norm: of everything at every step, or of one group of layers at the histogram steps."""
+    figure = go.Figure(traces(lanes, styles, "grad_norm"))
+    for trace in figure.data:
+        trace.meta["grouped"] = True
+    figure.update_layout(xaxis_title="step", yaxis={"title": "gradient norm", "type": "log"})
+    return figure
+
+
+def surface_figure(lanes: Sequence[Lane], styles: Sequence[Style], settings: dict[str, Any]) -> go.Figure:
+    """The landscape's contours, and where each lane walks on it."""
+    surface = SURFACES[settings["surface"]]
+    x, y, z = landscape_grid(settings)
+    figure = go.Figure(
+        go.Contour(x=x, y=y, z=z, ncontours=24, colorscale="Greys", opacity=0.5, showscale=False, hoverinfo="skip")
+    )
+    figure.add_traces(traces(lanes, styles, "positions"))
+    for name, (px, py), symbol in (("start", surface.start, "circle-open"), ("minimum", surface.minimum, "star")):
+        marker = {"symbol": symbol, "size": 13, "color": GREY, "line": {"width": 2}}
+        figure.add_trace(go.Scatter(x=[px], y=[py], name=name, mode="markers", marker=marker))
+    figure.update_layout(
+        xaxis={"title": "x", "range": [x[0], x[-1]]}, yaxis={"title": "y", "range": [y[0], y[-1]]}, hovermode="closest"
+    )
+    return figure
+
+
+def landscape_grid(settings: dict[str, Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """log10(1 + f) around the way from start to minimum."""
+    surface = SURFACES[settings["surface"]]
+    ends = np.array([surface.start, surface.minimum])
+    middle, half = ends.mean(axis=0), np.maximum(np.ptp(ends, axis=0), np.ptp(ends) / 2) * 0.95
+    x, y = (np.linspace(m - h, m + h, 81) for m, h in zip(middle, half, strict=True))
+    grid = surface.f(x[None, :], y[:, None], float(settings["condition"]))
+    return x, y, np.round(np.log10(1 + grid), 3)
+
+
+def _panels(titles: list[str]) -> go.Figure:
+    """Panels above each other on one axis of steps."""
+    figure = make_subplots(rows=len(titles), cols=1, shared_xaxes=True, vertical_spacing=0.09)
+    for row, title in enumerate(titles, 1):
+        figure.update_yaxes(title_text=title, row=row, col=1)
+    figure.update_xaxes(title_text="step", row=len(titles), col=1)
+    return figure
+
+
+def _add(figure: go.Figure, row: int, lines: list[go.Scatter]) -> None:
+    figure.add_traces(lines, rows=[row] * len(lines), cols=[1] * len(lines))
+
+
+def _planned(lanes: Sequence[Lane], steps: int) -> tuple[FloatArray, dict[str, Any]]:
+    """The schedules at the first steps, one by one, at ever fewer later ones, and on both sides of a thaw."""
+    thaws = [t for lane in lanes for t in (lane.method.frozen_steps, lane.method.frozen_steps + 1) if 1 <= t <= steps]
+    t = np.union1d(log_spaced_steps(1, max(steps, 2), 90), thaws)
+    return t, schedule_columns(lanes, t.astype(np.int64))
+
+
+def _faint(t: FloatArray, y: FloatArray, name: str, style: Style) -> go.Scatter:
+    return line(t, y, name, replace(style, width=1.2), opacity=0.45, hoverinfo="skip", legendgroup=name)

@@ -1,0 +1,202 @@
+// What stands around the charts: progress, a card for each lane, and sentences of the translating models.
+function element(tag, properties = {}, ...children) {
+  const made = Object.assign(document.createElement(tag), properties)
+  made.append(...children)
+  return made
+}
+
+function escaped(text) {
+  return text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c])
+}
+
+function shortNumber(value) {
+  if (value === null || value === undefined) return "–"
+  const size = Math.abs(value)
+  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return value.toExponential(2)
+  return String(Number(value.toPrecision(4)))
+}
+
+function duration(seconds) {
+  if (seconds === null || seconds === undefined) return ""
+  if (seconds < 90) return `${Math.max(0, Math.round(seconds))} s left`
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min left` : `${(seconds / 3600).toFixed(1)} h left`
+}
+
+// Each rule is stated on the page; the first that holds is shown.
+const STUCK_SPAN = 50
+const STUCK_WITHIN = 0.03
+const RULES = [
+  ["diverged", "its loss or gradient was no longer finite, or its loss grew a hundredfold"],
+  [
+    "stuck at the frequency baseline",
+    `the mean loss of the last ${STUCK_SPAN} steps is within 3% of what predicting token frequencies costs`,
+  ],
+  ["frozen", "the last step moved nothing and only fed the average v"],
+  ["momentum-only", "the last step had no adaptive rate"],
+  ["warming up", "the multiplier is below 0.5 and rising"],
+  ["learning", "none of these, while the race goes on"],
+]
+
+function laneState(history, lane, baseline) {
+  const status = history.status[lane]
+  if (!status) return "waiting"
+  if (history.divergedAt[lane] !== null) return `diverged at step ${history.divergedAt[lane]}`
+  const recent = history.recentLoss(lane, STUCK_SPAN)
+  const stuck = baseline && recent !== null && Math.abs(recent - baseline) <= STUCK_WITHIN * baseline
+  if (stuck) return "stuck at the frequency baseline"
+  return status === "running" ? currentPhase(history, lane) : status
+}
+
+function currentPhase(history, lane) {
+  const branch = history.latest("branch", lane)
+  if (branch === 0) return "frozen"
+  if (branch === 1) return "momentum-only"
+  const multipliers = history.columns.multiplier?.[lane] ?? []
+  const [before, now] = multipliers.slice(-2)
+  return now < 0.5 && now > before ? "warming up" : "learning"
+}
+
+class Cards {
+  constructor(live) {
+    this.live = live
+    this.box = element("div", { className: "lab-cards" })
+  }
+
+  build() {
+    this.cards = this.live.runs.map((run, r) =>
+      run.lanes.map((lane, k) => {
+        const card = element("button", {
+          type: "button",
+          className: "lab-card",
+          title: "Click to hide or show this lane",
+        })
+        card.dataset.lane = lane.label
+        card.append(
+          lineSample(lane.line),
+          element("span", { className: "lab-label", textContent: lane.label }),
+          element("span", { className: "lab-state" }),
+          element("span", { className: "lab-loss", title: "loss at the last recorded step" }),
+          element("span", { className: "lab-metric" }),
+        )
+        card.onclick = () => this.live.toggleLane(`${r}:${k}`)
+        return card
+      }),
+    )
+    this.box.replaceChildren(...this.cards.flat())
+  }
+
+  draw() {
+    this.live.runs.forEach((run, r) =>
+      run.lanes.forEach((_, k) => {
+        const card = this.cards[r][k]
+        const loss = run.history.latest("loss", k)
+        setText(card.querySelector(".lab-state"), laneState(run.history, k, run.baseline))
+        setText(card.querySelector(".lab-loss"), `loss ${shortNumber(loss)}`)
+        setText(card.querySelector(".lab-metric"), metricText(run, k))
+        card.dataset.loss = loss ?? ""
+        card.setAttribute("aria-pressed", String(!this.live.hidden.has(`${r}:${k}`)))
+      }),
+    )
+  }
+}
+
+function metricText(run, lane) {
+  const [name] = Object.keys(run.metrics)
+  if (!name) return ""
+  const value = run.history.latestMetric(name, lane)
+  const percent = value !== null && run.metrics[name] === "higher" && value <= 1
+  return `${name} ${percent ? `${(100 * value).toFixed(1)}%` : shortNumber(value)}`
+}
+
+function lineSample({ color, dash }) {
+  const kind = dash === "solid" ? "solid" : ["dot", "dashdot"].includes(dash) ? "dotted" : "dashed"
+  const sample = element("span", { className: "lab-sample" })
+  sample.style.borderTop = `4px ${kind} ${color}`
+  return sample
+}
+
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text
+}
+
+const ACTIVE = new Set(["queued", "running", "paused"])
+
+class StatusBar {
+  constructor(live) {
+    this.live = live
+    this.text = element("span", { className: "lab-status" })
+    this.lost = element("span", {
+      className: "lab-lost",
+      textContent: "connection lost, trying again ...",
+      hidden: true,
+    })
+    this.fill = element("div", { className: "lab-fill" })
+    this.track = element("div", { className: "lab-track", role: "progressbar", ariaLabel: "steps done" }, this.fill)
+    this.pause = element("button", { type: "button", className: "lab-button", textContent: "Pause" })
+    this.stop = element("button", {
+      type: "button",
+      className: "lab-button",
+      textContent: "Stop",
+      onclick: () => live.act("stop"),
+    })
+    this.pause.onclick = () => live.act(this.pause.textContent.toLowerCase())
+    this.box = element("div", { className: "lab-bar" }, this.text, this.track, this.lost, this.pause, this.stop)
+  }
+
+  draw() {
+    const [run] = this.live.runs
+    const { status, history } = run
+    const state = status?.state ?? (run.id ? "opening" : "ready")
+    const steps = status?.steps ?? run.steps
+    const done = Math.max(history.step, status?.step ?? 0)
+    const parts = [STATE_WORDS[state] ?? state]
+    if (state === "queued" && status.position) parts.push(`place ${status.position} in the queue`)
+    if (done) parts.push(`step ${done} of ${steps}`)
+    if (state === "running" && status.lane_steps_per_second)
+      parts.push(`${shortNumber(Math.round(status.lane_steps_per_second))} lane-steps/s`)
+    if (state === "running") parts.push(duration(status.seconds_left))
+    if (status?.message) parts.push(status.message)
+    setText(this.text, parts.filter(Boolean).join(" · "))
+    this.fill.style.width = `${(100 * done) / Math.max(steps, 1)}%`
+    this.track.setAttribute("aria-valuenow", String(Math.round((100 * done) / Math.max(steps, 1))))
+    this.lost.hidden = !this.live.lost
+    const active = ACTIVE.has(state)
+    this.pause.hidden = this.stop.hidden = !active
+    setText(this.pause, state === "paused" ? "Resume" : "Pause")
+  }
+}
+
+const STATE_WORDS = { ready: "not trained yet: press Train" }
+
+// What each lane makes of a few held-out sentences.
+class Translations {
+  constructor(live) {
+    this.live = live
+    this.box = element("div", { className: "lab-samples" })
+  }
+
+  draw() {
+    const [run] = this.live.runs
+    const { samples } = run.history
+    if (samples === this.drawn) return
+    this.drawn = samples
+    if (!samples) return this.box.replaceChildren()
+    const blocks = samples[0].map(([source, , expected], i) => {
+      const rows = run.lanes.map((lane, k) => {
+        const said = samples[k][i][1]
+        const right = said === expected
+        const name = element("th", { scope: "row", textContent: lane.label })
+        name.style.color = lane.line.color
+        return element(
+          "tr",
+          {},
+          name,
+          element("td", { textContent: `${right ? "✓ " : ""}${said || "(nothing)"}`, title: said }),
+        )
+      })
+      const head = element("caption", {}, element("b", { textContent: source }), ` → ${expected}`)
+      return element("table", {}, head, element("tbody", {}, ...rows))
+    })
+    this.box.replaceChildren(element("div", { className: "lab-title", textContent: "What each lane says" }), ...blocks)
+  }
+}

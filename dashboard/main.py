@@ -1,0 +1,16 @@
+"""The script that every visitor's session runs: page settings and navigation over the files in pages/."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from dashboard.navigation import PAGES
+
+st.set_page_config(page_title="RAdam Lab", page_icon=str(Path(__file__).with_name("icon.png")), layout="wide")
+st.navigation(
+    [
+        st.Page(page.file, title=page.title, icon=page.icon, url_path=page.name, default=page is PAGES[0])
+        for page in PAGES
+    ],
+    position="top",
+).run()

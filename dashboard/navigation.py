@@ -1,0 +1,61 @@
+"""The pages of the app: adding one is a row here and a file in pages/."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+_FOLDER = Path(__file__).resolve().parent.parent / "pages"
+
+
+@dataclass(frozen=True)
+class PageEntry:
+    """A page's file, its name in the menu and in the URL, the question it answers, and what a visitor finds there."""
+
+    name: str
+    title: str
+    question: str
+    icon: str
+    promise: str
+
+    @property
+    def file(self) -> str:
+        return str(_FOLDER / f"{self.name}.py")
+
+
+PAGES: tuple[PageEntry, ...] = (
+    PageEntry("home", "Home", "RAdam Lab", ":material/home:", "The answer in one picture."),
+    PageEntry(
+        "race",
+        "Race",
+        "Who gets going?",
+        ":material/sprint:",
+        "Train Adam, warmup and RAdam side by side, live, with everything measured.",
+    ),
+    PageEntry(
+        "rectification",
+        "Rectification",
+        "What does $r_t$ do?",
+        ":material/trending_up:",
+        "The rectification beside five warmups, and the length each is worth.",
+    ),
+    PageEntry(
+        "variance",
+        "Variance",
+        "Is the variance really that large?",
+        ":material/scatter_plot:",
+        "Four routes to it, exact and simulated, and the paper's figures.",
+    ),
+    PageEntry(
+        "size",
+        "Variance or size",
+        "Variance or size?",
+        ":material/balance:",
+        "Two readings of why warmup helps, on one axis.",
+    ),
+    PageEntry(
+        "implementations",
+        "Implementations",
+        "Which RAdam is yours?",
+        ":material/compare_arrows:",
+        "Where the published ones differ, answers, and code to take along.",
+    ),
+)

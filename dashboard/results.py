@@ -1,0 +1,93 @@
+"""What the theory pages compute, shared by all visitors: each function is a page's question put to `radam_core`."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from dashboard.remembered import Remembered
+from radam_core.domains import FloatArray
+from radam_core.simulation import Averages, Progress, log_spaced_steps, sample_averages, variance_with_error
+from radam_core.theory import (
+    SimulatedVariance,
+    Variance,
+    rectification,
+    rho,
+    simulate_variance,
+    variance_analytic,
+    variance_exact,
+    variance_first_order,
+)
+
+ROUTES: tuple[Variance, ...] = ("exact", "analytic", "first-order")
+
+_averages: Remembered[Averages] = Remembered(most=24)
+_paper: Remembered[SimulatedVariance] = Remembered(most=1)
+
+
+def simulated_steps(beta2: float) -> int:
+    """Six memories of the average, as the paper's 6000 steps at 0.999; not so many that a visitor waits."""
+    return int(np.clip(6 / (1 - beta2), 200, 12_000))
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def variance_routes(beta2: float, mu: float, last: int) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """Var[psi_t] from step 3, where it becomes finite: exactly, and by both forms at rho_t where these are defined.
+
+    The two forms know nothing of mu: they are drawn for mu = 0, as RAdam uses them.
+    """
+    t = log_spaced_steps(3, last, 160)
+    rho_t = np.asarray(rho(t, beta2))
+    approximations = {"analytic": (variance_analytic, 2.0), "first-order": (variance_first_order, 4.0)}
+    curves = {"exact": variance_exact(t, beta2, mu)}
+    for name, (variance, lowest) in approximations.items():
+        curves[name] = np.full(t.shape, np.nan)
+        curves[name][rho_t > lowest] = variance(rho_t[rho_t > lowest])
+    return t, curves
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def rectified_variances(beta2: float, mu: float, last: int) -> dict[str, FloatArray]:
+    """r_t^2 times the exact variance, for r_t from each route, at the steps of `variance_routes`."""
+    t, curves = variance_routes(beta2, mu, last)
+    return {name: rectification(t, beta2, variance=name) ** 2 * curves["exact"] for name in ROUTES}
+
+
+def approximation_errors(routes: dict[str, FloatArray]) -> dict[str, FloatArray]:
+    """How far the two forms at rho_t are from the exact variance, relative to it."""
+    return {name: routes[name] / routes["exact"] - 1 for name in ("analytic", "first-order")}
+
+
+def averages(
+    beta2: float, trajectories: int, beta1: float = 0.9, first: int = 5, progress: Progress | None = None
+) -> Averages:
+    """Simulated trajectories, drawn once for all mu and all visitors."""
+    steps = simulated_steps(beta2)
+    return _averages.get(
+        (beta2, beta1, trajectories, first),
+        lambda: sample_averages(beta2, steps, trajectories, beta1=beta1, first=first, progress=progress),
+    )
+
+
+def simulated_variance(drawn: Averages, mu: float) -> tuple[FloatArray, FloatArray]:
+    """The variance of psi_t over trajectories and its standard error."""
+    return variance_with_error(drawn.adaptive_rate(mu))
+
+
+def paper_simulation(progress: Progress) -> SimulatedVariance:
+    """The paper's Figure 9 at its settings: beta2 0.999, 5000 trajectories, 6000 steps, six mu."""
+    return _paper.get("paper", lambda: simulate_variance(progress=progress))
+
+
+@dataclass(frozen=True)
+class UpdateSize:
+    """The size of Adam's update m/sqrt(v) over trajectories, at the steps t."""
+
+    t: FloatArray
+    median: FloatArray
+    rms: FloatArray
+
+
+def update_size(drawn: Averages, mu: float) -> UpdateSize:
+    update = np.abs(drawn.update(mu))
+    return UpdateSize(drawn.t, np.median(update, axis=1), np.sqrt(np.mean(np.square(update), axis=1)))

@@ -1,0 +1,247 @@
+"""The engine on a real Dask cluster: one run a question, a fair share, and races that survive their workers."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from dashboard import headless, worker
+from dashboard.cluster import RACES_PER_WORKER, Layout, layout
+from dashboard.config import RaceConfig
+from dashboard.engine import Engine
+from dashboard.presets import lane
+from dashboard.store import CUT_OFF, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, STOPPED, Store
+from radam_core.frames import encode_frame
+
+DASK = Path(sys.executable).with_name("dask")
+ROOT = Path(__file__).resolve().parents[2]
+LANES = [lane("adam", 1e-2), lane("radam", 1e-2), lane("sgd", 1e-4)]
+
+
+def config(steps: int = 300, seed: int = 0, **changes) -> RaceConfig:
+    values = {"task": "surfaces", "lanes": LANES, "steps": steps, "steps_per_frame": 50, "seed": seed, **changes}
+    return RaceConfig.make(values)
+
+
+def long_config(seed: int) -> RaceConfig:
+    """Hours by the estimate, so that it takes one of the places for long runs."""
+    many = [lane("adam", 1e-3, f"lane {k}") for k in range(64)]
+    return config(100_000, seed=seed, lanes=many)
+
+
+def wait_for(condition, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"waited {seconds} s in vain"
+        time.sleep(0.02)
+
+
+def wait_until_over(engine: Engine, run: str, seconds: float = 60.0) -> str:
+    wait_for(lambda: engine.status(run).over, seconds)
+    return engine.status(run).state
+
+
+def stored(engine: Engine, run: str) -> list[str]:
+    return [frame.body for frame in engine.store.frames(run)]
+
+
+def plain(config: RaceConfig) -> list[str]:
+    """The frames of the same race in this process, with no engine around it."""
+    return [encode_frame(frame) for frame in headless.frames(config)]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    store = Store(tmp_path_factory.mktemp("runs"))
+    made = Engine(store, Layout(workers=1, threads=1))
+    made.start()
+    early = made.submit(config(seed=98))  # before the workers are there
+    assert (made.status(early).state, made.status(early).position) == (QUEUED, 1)
+    assert made.status(early).message == "The workers are starting."
+    assert made.wait_until_ready(60)
+    assert wait_until_over(made, early) == FINISHED
+    yield made
+    late = made.submit(config(50_000, seed=99))  # it is still running when the engine goes
+    wait_for(lambda: made.status(late).step > 0)
+    made.close()
+    assert store.run(late).state == CUT_OFF
+    assert store.frames(late)
+    store.close()
+
+
+def test_a_run_is_what_the_race_gives_and_the_same_question_is_one_run(engine):
+    run = engine.submit(config())
+    assert engine.submit(config()) == run
+    assert wait_until_over(engine, run) == FINISHED
+    assert stored(engine, run) == plain(config())
+    assert engine.submit(config()) == run
+    assert engine.status(run).state == FINISHED
+    status = engine.status(run)
+    assert (status.step, status.steps, status.position) == (300, 300, None)
+    assert status.lane_steps_per_second > 0
+    assert engine.estimate(config(600)).measured
+    assert not engine.estimate(config(600).changed(device="cpu")).measured
+    assert "cpu" in engine.devices()
+
+
+def test_pause_resume_stop_and_run_again(engine):
+    slow = config(20_000, seed=1)
+    run = engine.submit(slow)
+    wait_for(lambda: engine.status(run).step > 0)
+    engine.pause(run)
+    wait_for(lambda: engine.status(run).state == PAUSED)
+    time.sleep(0.3)  # what was on its way when the pause was confirmed
+    step = engine.status(run).step
+    time.sleep(0.5)
+    assert engine.status(run).step == step
+    assert engine.store.run(run).state == PAUSED
+    engine.resume(run)
+    wait_for(lambda: engine.status(run).step > step)
+    assert (engine.status(run).state, engine.status(run).message) == (RUNNING, "")
+    engine.stop(run)
+    assert wait_until_over(engine, run) == STOPPED
+    before = stored(engine, run)
+    assert before
+    assert engine.submit(slow) == run  # pressed again: it goes on behind what is recorded
+    wait_for(lambda: len(stored(engine, run)) > len(before))
+    assert stored(engine, run)[: len(before)] == before
+    engine.stop(run)
+    assert wait_until_over(engine, run) == STOPPED
+
+
+def test_a_paused_run_can_be_stopped(engine):
+    run = engine.submit(config(20_000, seed=2))
+    wait_for(lambda: engine.status(run).step > 0)
+    engine.pause(run)
+    wait_for(lambda: engine.status(run).state == PAUSED)
+    engine.stop(run)
+    assert wait_until_over(engine, run) == STOPPED
+
+
+def test_an_impossible_race_fails_with_the_reason(engine):
+    run = engine.submit(config().changed(device="mps"))
+    assert wait_until_over(engine, run) == FAILED
+    assert "device must be one of auto, cpu" in engine.status(run).message
+    assert engine.store.run(run).message == engine.status(run).message
+
+
+def test_long_runs_leave_room_and_the_queue_shows_its_places(engine):
+    half = RACES_PER_WORKER // 2
+    long = [engine.submit(long_config(seed)) for seed in range(half + 2)]
+    wait_for(lambda: [engine.status(run).state for run in long] == [RUNNING] * half + [QUEUED] * 2)
+    assert [engine.status(run).position for run in long[half:]] == [1, 2]
+    short = engine.submit(config(seed=3))  # behind all of them, and yet
+    assert wait_until_over(engine, short) == FINISHED
+    assert [engine.status(run).state for run in long] == [RUNNING] * half + [QUEUED] * 2
+    engine.stop(long[half])
+    assert engine.status(long[half]).state == STOPPED
+    assert engine.status(long[half + 1]).position == 1
+    for run in reversed(long):
+        engine.stop(run)
+        assert wait_until_over(engine, run) == STOPPED
+
+
+def test_a_killed_worker_is_replaced_and_no_frame_differs(engine):
+    undisturbed = config(4000, seed=4)
+    run = engine.submit(undisturbed)
+    wait_for(lambda: engine.status(run).step > 200)
+    (pid,) = engine.cluster.client.run(os.getpid).values()
+    assert pid != os.getpid()
+    os.kill(pid, signal.SIGKILL)
+    recorded = stored(engine, run)
+    assert len(recorded) < 80
+    wait_for(lambda: "worker was lost" in engine.status(run).message, 90)
+    assert engine.status(run).step >= 50 * len(recorded)  # viewers see a pause, not a restart
+    assert wait_until_over(engine, run, 90) == FINISHED
+    assert stored(engine, run) == plain(undisturbed)
+
+
+def test_the_variance_probe_runs_in_a_worker(engine):
+    future = engine.measure_variance("surfaces", {}, beta2=0.9, steps=20, streams=4, batch_size=1, points=4)
+    found = future.result(timeout=30)
+    assert len(found["t"]) == len(found["mean"]) <= 4
+    assert len(found["quartiles"]) == 3
+
+
+@pytest.fixture
+def separate_cluster(tmp_path):
+    """A scheduler and two workers of their own, as `dask` starts them on other machines."""
+    address = tmp_path / "scheduler.json"
+    here = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}}
+    where = ["--scheduler-file", str(address), "--no-dashboard"]
+    commands = [[DASK, "scheduler", "--host", "127.0.0.1", "--port", "0", *where]]
+    commands += [[DASK, "worker", *where, "--nthreads", "2", "--no-nanny", "--host", "127.0.0.1"]] * 2
+    log = (tmp_path / "log").open("w")
+    processes = [subprocess.Popen(command, **here, stdout=log, stderr=log) for command in commands]
+    wait_for(address.exists)
+    yield address
+    for process in processes:
+        process.kill()  # they have no children: nothing is left behind
+        process.wait(30)
+    log.close()
+
+
+def test_a_race_on_a_separate_cluster(separate_cluster, tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", json.loads(separate_cluster.read_text())["address"])
+    store = Store(tmp_path)
+    engine = Engine(store)
+    engine.start()
+    assert engine.wait_until_ready(60)
+    wait_for(lambda: len(engine.cluster.client.nthreads()) == 2)
+    assert engine.cluster.local is None
+    runs = [engine.submit(config(600, seed=seed)) for seed in (5, 6)]
+    assert [wait_until_over(engine, run) for run in runs] == [FINISHED, FINISHED]
+    assert stored(engine, runs[0]) == plain(config(600, seed=5))
+    engine.close()
+    store.close()
+
+
+def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", "tcp://127.0.0.1:1")
+    monkeypatch.setattr("dashboard.cluster.CONNECT_SECONDS", 1)
+    store = Store(tmp_path)
+    engine = Engine(store)
+    engine.start()
+    run = engine.submit(config())
+    wait_for(lambda: "127.0.0.1:1" in engine.status(run).message)
+    assert engine.status(run).state == QUEUED
+    engine.close()
+    assert store.run(run).state == CUT_OFF
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("cores", "gigabytes", "workers", "threads"),
+    [(1, 1, 1, 1), (2, 8, 2, 1), (8, 16, 5, 1), (8, 6, 2, 4), (64, 256, 64, 1)],
+)
+def test_the_layout_fits_cores_and_memory(cores, gigabytes, workers, threads):
+    assert layout(cores, gigabytes << 30) == Layout(workers, threads)
+
+
+def test_turns_are_taken_in_order_and_newcomers_go_first():
+    turns = worker.Turns(slice_seconds=0.0)
+    turns.take("a")
+    assert not turns.over()  # nobody waits
+    order: list[str] = []
+
+    def wait(name: str, first: bool) -> None:
+        turns.take(name, first)
+        order.append(name)
+        turns.give(name)
+
+    threads = []
+    for name, first in (("b", False), ("c", False), ("new", True)):
+        threads.append(threading.Thread(target=wait, args=(name, first)))
+        threads[-1].start()
+        wait_for(lambda: len(turns._line) == len(threads))
+    assert turns.over()
+    turns.give("a")
+    for thread in threads:
+        thread.join(10)
+    assert order == ["new", "b", "c"]
