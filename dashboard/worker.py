@@ -98,7 +98,7 @@ def train(run: str, topic: str, config_json: str) -> None:
     key = str(worker.get_current_task())
 
     def tell(**message: Any) -> None:
-        worker.log_event(topic, {"key": key, **message})
+        worker.log_event(topic, {"run": run, "key": key, **message})
 
     config = RaceConfig.make(config_json)
     control = RemoteControl(key, worker, tell)

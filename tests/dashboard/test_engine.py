@@ -96,7 +96,6 @@ def test_pause_resume_stop_and_run_again(engine):
     wait_for(lambda: engine.status(run).step > 0)
     engine.pause(run)
     wait_for(lambda: engine.status(run).state == PAUSED)
-    time.sleep(0.3)  # what was on its way when the pause was confirmed
     step = engine.status(run).step
     time.sleep(0.5)
     assert engine.status(run).step == step
