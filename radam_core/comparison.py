@@ -39,8 +39,10 @@ def effective_warmups(beta2: float, warmup_steps: float, tau: float, threshold: 
     """T(w) of every warmup, in steps. RAdam's momentum-only steps count as w_t = 0, as no adaptive step is taken; it is
     infinite when there are no others.
     """
-    last = int(max(settled_step(beta2), warmup_steps, 15 * tau))
+    settled = settled_step(beta2)
+    last = int(max(settled, warmup_steps, 15 * tau))
     factors = warmup_factors(np.arange(1, last + 1), beta2, warmup_steps, tau, threshold)
+    factors["radam"] = factors["radam"][:settled]  # however long the others are
     return {
         name: effective_warmup(np.nan_to_num(factor)) if np.isfinite(factor).any() else np.inf
         for name, factor in factors.items()

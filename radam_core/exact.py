@@ -8,6 +8,10 @@ scaled noncentral chi-squares, so its Laplace transform is a product,
 and E[1/v] = int M ds, E[v^(-1/2)] = pi^(-1/2) int s^(-1/2) M ds. No paper or library that we know of has this.
 """
 
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh_tridiagonal
@@ -16,6 +20,7 @@ from radam_core.domains import FloatArray, check_beta2, check_finite, check_whol
 
 _SPACING = 0.2  # of the trapezoid rule in log s, whose error is exp(-pi^2 / spacing) for these integrands
 _VANISHED = 100.0  # weights below exp(-100) of the newest no longer count
+_ROWS = 512  # steps held in memory at a time
 _NODES = 12  # of the quadrature over one block of weights, which spans at most a factor e
 
 
@@ -42,22 +47,25 @@ def _variance(t: FloatArray, beta2: float, mu: float) -> FloatArray:
     c = (1 - beta2) / -np.expm1(-t * x)
     # The integrand falls off like z^2.5 to the left and, at t = 3, like (beta2^3 z)^(-1/2) to the right.
     z = np.exp(np.arange(np.log(c.min() / m) - 18, np.log(c.max() / m) + 80 + 3 * x, _SPACING))
-    log_m, excess = _accumulate(t, x, mu, z)
-    s = z / c[:, None]
-    reference = np.exp(-m * s)
-    close = excess < 1
-    difference = np.where(close, reference * np.expm1(np.where(close, excess, 0.0)), np.exp(log_m) - reference)
-    mean_inverse = _SPACING * np.sum(difference * s, axis=1)
-    mean_rate = _SPACING * np.sum(difference * np.sqrt(s / np.pi), axis=1)
-    return mean_inverse - 2 * mean_rate / np.sqrt(m) - mean_rate**2
+    rows = _accumulate(t, x, mu, z)
+    variances = []
+    for first in range(0, len(t), _ROWS):
+        log_m, excess = np.array(list(islice(rows, _ROWS))).swapaxes(0, 1)
+        s = z / c[first : first + _ROWS, None]
+        reference = np.exp(-m * s)
+        close = excess < 1
+        difference = np.where(close, reference * np.expm1(np.where(close, excess, 0.0)), np.exp(log_m) - reference)
+        mean_inverse = _SPACING * np.sum(difference * s, axis=1)
+        mean_rate = _SPACING * np.sum(difference * np.sqrt(s / np.pi), axis=1)
+        variances.append(mean_inverse - 2 * mean_rate / np.sqrt(m) - mean_rate**2)
+    return np.concatenate(variances)
 
 
-def _accumulate(t: FloatArray, x: float, mu: float, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """log M_t(z) and its excess over that of a constant v, log M_t(z) + m s, for every t (rows) and z (columns)."""
+def _accumulate(t: FloatArray, x: float, mu: float, z: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """For every t: log M_t(z), and its excess over that of a constant v, log M_t(z) + m s."""
     counted = np.minimum(t, np.ceil(_VANISHED / x))
     longest = max(1, int(1 / x))
     log_m, excess = np.zeros(z.shape), np.zeros(z.shape)
-    rows = []
     start = 0
     for end in counted.astype(int):
         while start < end:
@@ -67,8 +75,7 @@ def _accumulate(t: FloatArray, x: float, mu: float, z: FloatArray) -> tuple[Floa
             log_m += weights @ (-0.5 * np.log1p(2 * y) - mu * mu * y / (1 + 2 * y))
             excess += weights @ (_log_excess(y) + 2 * (mu * y) ** 2 / (1 + 2 * y))
             start += size
-        rows.append((log_m.copy(), excess.copy()))
-    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+        yield log_m.copy(), excess.copy()
 
 
 def _log_excess(y: FloatArray) -> FloatArray:
@@ -80,6 +87,7 @@ def _log_excess(y: FloatArray) -> FloatArray:
     return np.where(y < 0.02, small * small * series, y - 0.5 * np.log1p(2 * y))
 
 
+@lru_cache
 def _sum_rule(size: int) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights with sum_{j<size} f(j) = weights @ f(nodes): Gauss quadrature of a sum, not an integral.
 

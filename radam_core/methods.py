@@ -51,7 +51,7 @@ class Method:
 
     label: str = "Adam"
     adaptive: bool = True  # False: momentum alone, psi = 1
-    momentum: Literal["ema", "heavy-ball"] = "ema"  # heavy-ball: m <- beta1 m + g, and no v, as in torch.optim.SGD
+    first_moment: Literal["average", "heavy-ball"] = "average"  # heavy-ball: m <- beta1 m + g, no v; torch.optim.SGD
     betas: tuple[float, float] = (0.9, 0.999)
     eps: float = 1e-8
     eps_placement: Literal["before", "after"] = "after"  # bias correction; "before" is the paper's psi-hat
@@ -64,9 +64,9 @@ class Method:
     frozen_steps: int = 0  # steps that only feed v: Adam-2k
     count_frozen_steps: bool = False  # in m's bias correction, as the authors' code does
     warmup: str = "none"
-    warmup_steps: float = 0
+    warmup_steps: float | None = None  # T_w or tau, for warmups that have one
     decay: str = "constant"
-    total_steps: float = 1
+    total_steps: float | None = None  # for decays that end
     phases: "tuple[tuple[int, Method], ...]" = ()  # (last step, method): those up to it; this method after them
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ class Method:
 
     def _own_coefficients(self, t: FloatArray) -> Coefficients[FloatArray]:
         beta1, beta2 = self.betas
-        heavy_ball = self.momentum == "heavy-ball"
+        heavy_ball = self.first_moment == "heavy-ball"
         one, frozen = np.ones_like(t), t <= self.frozen_steps
         m_count = t if self.count_frozen_steps else np.where(frozen, 1.0, t - self.frozen_steps)
         correction1 = one if heavy_ball else bias_correction(m_count, beta1)
@@ -96,7 +96,7 @@ class Method:
             rho_t = np.asarray(rho(t, beta2))
             rectified = (rho_t >= self.threshold) if self.at_threshold else (rho_t > self.threshold)
             r_t = np.where(rectified, rectification(t, beta2, LOWEST_THRESHOLD[self.rectify], self.rectify), np.nan)
-        below = MOMENTUM if self.below == "momentum" else FROZEN
+        below = FROZEN if self.rectify is not None and self.below == "skip" else MOMENTUM
         branch = np.where(frozen, FROZEN, np.where(rectified, ADAPTIVE, below))
 
         schedule = WARMUPS[self.warmup](beta2, self.warmup_steps)(t)
@@ -137,7 +137,7 @@ class Method:
         return cls(**plain)
 
 
-_BLOCK = 256
+_BLOCK = 16  # few: a scheduler that changes beta1 makes a new method at every step
 
 
 def coefficients_at(method: Method, t: int) -> Coefficients[float]:
@@ -145,21 +145,24 @@ def coefficients_at(method: Method, t: int) -> Coefficients[float]:
     return _block(method, (t - 1) // _BLOCK)[(t - 1) % _BLOCK]
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=512)
 def _block(method: Method, number: int) -> list[Coefficients[float]]:
     steps = method.coefficients(np.arange(number * _BLOCK + 1, (number + 1) * _BLOCK + 1))
     return [Coefficients(*row) for row in zip(*(column.tolist() for column in steps), strict=True)]
 
 
 def _check(method: Method) -> None:
-    beta1, beta2 = method.betas
+    try:
+        beta1, beta2 = method.betas
+    except (TypeError, ValueError):
+        raise ValueError(f"betas must be a pair (beta1, beta2), got {method.betas!r}") from None
     if not 0 <= beta1 < 1:
         raise ValueError(f"beta1 must be at least 0 and below 1, got {beta1!r}")
     check_beta2(beta2)
     if not 0 <= method.eps < np.inf:
         raise ValueError(f"eps must be finite and at least 0, got {method.eps!r}")
     choices: dict[str, tuple[object, ...]] = {
-        "momentum": ("ema", "heavy-ball"),
+        "first_moment": ("average", "heavy-ball"),
         "eps_placement": ("before", "after"),
         "second_moment_start": ("zero", "gradient"),
         "rectify": (None, *LOWEST_THRESHOLD),
@@ -170,15 +173,24 @@ def _check(method: Method) -> None:
     for name, allowed in choices.items():
         if getattr(method, name) not in allowed:
             raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {getattr(method, name)!r}")
-    if method.rectify is not None and not LOWEST_THRESHOLD[method.rectify] <= method.threshold < np.inf:
-        least = LOWEST_THRESHOLD[method.rectify]
-        raise ValueError(f"threshold must be at least {least:g} for {method.rectify}, got {method.threshold!r}")
-    if method.momentum == "heavy-ball" and method.adaptive:
-        raise ValueError("momentum='heavy-ball' keeps no second moment, so it needs adaptive=False")
+    if method.first_moment == "heavy-ball" and method.adaptive:
+        raise ValueError("first_moment='heavy-ball' keeps no second moment, so it needs adaptive=False")
+    if method.rectify is not None:
+        _check_rectification(method, LOWEST_THRESHOLD[method.rectify])
     check_count("frozen_steps", method.frozen_steps, least=0)
     WARMUPS[method.warmup](beta2, method.warmup_steps)
     DECAYS[method.decay](method.total_steps, method.warmup_steps)
     _check_phases(method)
+
+
+def _check_rectification(method: Method, least: float) -> None:
+    """r_t is 0 at the lowest threshold itself: a step there would move nothing."""
+    if not method.adaptive:
+        raise ValueError("rectify scales an adaptive step, so it needs adaptive=True")
+    too_low = method.threshold <= least if method.at_threshold else method.threshold < least
+    if too_low or not method.threshold < np.inf:
+        bound = "above" if method.at_threshold else "at least"
+        raise ValueError(f"threshold must be {bound} {least:g} for {method.rectify}, got {method.threshold!r}")
 
 
 def _check_phases(method: Method) -> None:
@@ -186,10 +198,10 @@ def _check_phases(method: Method) -> None:
     if any(later <= earlier for earlier, later in zip([0, *last_steps], last_steps, strict=False)):
         raise ValueError(f"the last steps of phases must increase from 1, got {last_steps}")
     if any(
-        inner.momentum != method.momentum or inner.decoupled_weight_decay != method.decoupled_weight_decay
+        inner.first_moment != method.first_moment or inner.decoupled_weight_decay != method.decoupled_weight_decay
         for _, inner in method.phases
     ):
-        raise ValueError("phases must share the method's momentum and decoupled_weight_decay: they share its state")
+        raise ValueError("phases must share the method's first_moment and decoupled_weight_decay: they share its state")
 
 
 # Where published implementations of RAdam differ, in `Method`'s words. The paper's Algorithm 2 prints no epsilon, with
@@ -223,7 +235,7 @@ METHODS: dict[str, Method] = {
     "adam-2k": replace(_ADAM, label="Adam-2k", frozen_steps=2000),
     "adam-2k-authors": replace(_ADAM, label="Adam-2k (authors)", frozen_steps=2000, count_frozen_steps=True),
     "adam-eps": replace(_ADAM, label="Adam-eps", eps=1e-4, eps_placement="before"),
-    "sgd": Method(label="SGD", adaptive=False, momentum="heavy-ball", decoupled_weight_decay=False),
+    "sgd": Method(label="SGD", adaptive=False, first_moment="heavy-ball", decoupled_weight_decay=False),
     "gi-adam": replace(_ADAM, label="GI-Adam", second_moment_start="gradient"),
     "momentum": _MOMENTUM,
     # Appendix C, Table 3: the first four updates by Adam; or by momentum, and the next four by Adam.

@@ -11,16 +11,16 @@ from torch.optim import Optimizer
 from torch.optim.optimizer import ParamsT
 
 from radam_core.methods import METHODS, PROFILES, Method, coefficients_at
-from radam_core.theory import Variance
+from radam_core.theory import LOWEST_THRESHOLD, Variance
 from radam_core.updates import Tensors, is_small, same_layout, update
 
 Profile = Literal["paper", "authors", "torch", "optax", "keras"]
 
 
-# What must agree among tensors that are updated in one call: steps taken, dtype, device, the gradient's dtype, and
-# whether parameter and gradient lie in memory in the same order, and whether they are small. A plain tuple: one is
-# made per tensor and step.
-Cohort = tuple[int, torch.dtype, torch.device, torch.dtype, bool, bool]
+# What must agree among tensors that are updated in one call: steps taken, dtype, device, whether gradient and moments
+# have the parameter's dtype and lie in memory as it does, and whether it is small. A plain tuple: one is made for every
+# tensor at every step.
+Cohort = tuple[int, torch.dtype, torch.device, bool, bool]
 
 
 class Members(NamedTuple):
@@ -38,8 +38,23 @@ class MethodOptimizer(Optimizer):
         super().__init__(params, {"lr": lr, "weight_decay": weight_decay, **method.settings()})
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        _checked_method({**self.defaults, **param_group})
-        super().add_param_group(param_group)
+        group = self._as_settings(param_group)
+        _checked_method({**self.defaults, **group})
+        super().add_param_group(group)
+
+    @classmethod
+    def _as_settings(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """What a constructor or a group was given, in `Method`'s words; subclasses have more words."""
+        return dict(given)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Also of an optimizer of torch with the same moments: its count of steps is a tensor, its groups know less."""
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.update({name: value for name, value in self.defaults.items() if name not in group})
+        for moments in self.state.values():
+            if "step" in moments:
+                moments["step"] = int(moments["step"])
 
     @overload
     def step(self, closure: None = None) -> None: ...
@@ -52,14 +67,18 @@ class MethodOptimizer(Optimizer):
             with torch.enable_grad():
                 loss = closure()
         # All checks come before the first change.
-        work = [(group, _checked_method(group), self._cohorts(group["params"])) for group in self.param_groups]
+        methods = [_checked_method(group) for group in self.param_groups]
+        work = [
+            (group, method, self._cohorts(group["params"], _MOMENTS[method.first_moment]))
+            for group, method in zip(self.param_groups, methods, strict=True)
+        ]
         for group, method, cohorts in work:
-            for (steps_taken, dtype, _, grad_dtype, one_layout, small), members in cohorts.items():
+            for (steps_taken, _, _, alike, small), members in cohorts.items():
                 c = coefficients_at(method, steps_taken + 1)
-                update(_advance(members, method), c, group, one_layout and dtype == grad_dtype, small)
+                update(_advance(members, _MOMENTS[method.first_moment]), c, group, alike, small)
         return loss
 
-    def _cohorts(self, params: Iterable[Tensor]) -> dict[Cohort, Members]:
+    def _cohorts(self, params: Iterable[Tensor], moments: tuple[str, ...]) -> dict[Cohort, Members]:
         cohorts: dict[Cohort, Members] = {}
         for p in params:
             grad = p.grad
@@ -67,18 +86,36 @@ class MethodOptimizer(Optimizer):
                 continue
             if grad.layout is not torch.strided:
                 raise RuntimeError(f"{type(self).__name__} does not support sparse gradients (layout {grad.layout})")
+            if p.is_complex() or grad.is_complex():
+                raise RuntimeError(f"{type(self).__name__} does not support complex parameters or gradients")
             state = self.state[p]
-            cohort = (state["step"] if state else 0, p.dtype, p.device, grad.dtype, same_layout(p, grad), is_small(p))
+            alike = _alike(p, grad, "gradient")
+            if state:
+                for name in moments:
+                    if name not in state:
+                        raise RuntimeError(f"{type(self).__name__} needs {name} to go on; the state has {[*state]}")
+                    alike = _alike(p, state[name], name) and alike
+            cohort = (state["step"] if state else 0, p.dtype, p.device, alike, is_small(p))
             members = cohorts.get(cohort)
             if members is None:
                 members = cohorts[cohort] = Members([], [], [])
             members.params.append(p)
             members.grads.append(grad)
             members.states.append(state)
-        for _, dtype, _, grad_dtype, _, _ in cohorts:
-            if dtype.is_complex or grad_dtype.is_complex:
-                raise RuntimeError(f"{type(self).__name__} does not support complex parameters or gradients")
         return cohorts
+
+
+_MOMENTS = {"average": ("exp_avg", "exp_avg_sq"), "heavy-ball": ("exp_avg",)}
+
+
+def _alike(p: Tensor, other: Tensor, name: str) -> bool:
+    """Whether one kernel may run over both. Sizes that differ are refused here, since a kernel trusts them."""
+    if not p.is_same_size(other):
+        raise RuntimeError(
+            f"a parameter of shape {tuple(p.shape)} has a {name} of shape {tuple(other.shape)}: "
+            "the state is another model's, or the parameter was replaced"
+        )
+    return p.dtype == other.dtype and same_layout(p, other)
 
 
 def _checked_method(group: dict[str, Any]) -> Method:
@@ -88,18 +125,14 @@ def _checked_method(group: dict[str, Any]) -> Method:
     return Method.from_settings(group)
 
 
-def _advance(members: Members, method: Method) -> Tensors:
+def _advance(members: Members, moments: tuple[str, ...]) -> Tensors:
     """Counts the step and gives the tensors to update, with moments made where they are missing."""
-    keeps_second = method.momentum == "ema"
     for p, state in zip(members.params, members.states, strict=True):
         if not state:
             state["step"] = 0
-            state["exp_avg"] = torch.zeros_like(p)
-            if keeps_second:
-                state["exp_avg_sq"] = torch.zeros_like(p)
+            state.update({name: torch.zeros_like(p) for name in moments})
         state["step"] += 1
-    first = [state["exp_avg"] for state in members.states]
-    second = [state["exp_avg_sq"] for state in members.states] if keeps_second else []
+    first, second = ([state[name] for state in members.states if name in moments] for name in _MOMENTS["average"])
     return Tensors(members.params, members.grads, first, second)
 
 
@@ -133,8 +166,6 @@ class RAdam(MethodOptimizer):
         decoupled_weight_decay: bool | None = None,
         variance: Variance = "first-order",
     ) -> None:
-        if profile not in PROFILES:
-            raise ValueError(f"profile must be one of {', '.join(PROFILES)}, got {profile!r}")
         knobs = {
             "eps": eps,
             "threshold": threshold,
@@ -144,8 +175,18 @@ class RAdam(MethodOptimizer):
             "decoupled_weight_decay": decoupled_weight_decay,
         }
         given = {name: value for name, value in knobs.items() if value is not None}
-        method = replace(METHODS["radam"], betas=betas, rectify=variance, **PROFILES[profile] | given)
-        super().__init__(params, method, lr, weight_decay)
+        settings = self._as_settings({"profile": profile, "variance": variance, "betas": betas, **given})
+        super().__init__(params, replace(METHODS["radam"], **settings), lr, weight_decay)
+
+    @classmethod
+    def _as_settings(cls, given: dict[str, Any]) -> dict[str, Any]:
+        settings = dict(given)
+        for name, allowed in (("profile", PROFILES), ("variance", LOWEST_THRESHOLD)):
+            if name in given and given[name] not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {given[name]!r}")
+        if "variance" in given:
+            settings["rectify"] = settings.pop("variance")
+        return PROFILES[settings.pop("profile")] | settings if "profile" in given else settings
 
 
 class Adam(MethodOptimizer):
@@ -203,5 +244,12 @@ class SGDM(MethodOptimizer):
         weight_decay: float = 0.0,
         **settings: Any,
     ) -> None:
-        method = METHODS["sgd"]
-        super().__init__(params, replace(method, betas=(momentum, method.betas[1]), **settings), lr, weight_decay)
+        settings = self._as_settings({"momentum": momentum, **settings})
+        super().__init__(params, replace(METHODS["sgd"], **settings), lr, weight_decay)
+
+    @classmethod
+    def _as_settings(cls, given: dict[str, Any]) -> dict[str, Any]:
+        settings = dict(given)
+        if "momentum" in given:
+            settings["betas"] = (settings.pop("momentum"), METHODS["sgd"].betas[1])
+        return settings

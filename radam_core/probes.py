@@ -87,7 +87,7 @@ def psi_statistics(optimizer: StackedOptimizer) -> tuple[NDArray[np.float32], ND
     for k, (lane, eps) in enumerate(zip(optimizer.entries, optimizer.eps, strict=True)):
         v = optimizer.exp_avg_sq[k]
         v = v[v > 0]
-        if lane.method.momentum == "heavy-ball" or not len(v):
+        if lane.method.first_moment == "heavy-ball" or not len(v):
             continue
         correction = float(np.sqrt(bias_correction(optimizer.t, lane.method.betas[1])))
         psi = correction / (v.sqrt() + eps)

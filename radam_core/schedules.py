@@ -94,17 +94,23 @@ def _progress(total_steps: float, shape: Callable[[FloatArray], FloatArray]) -> 
     return lambda t: shape(np.minimum(1.0, (check_step(t) - 1) / total))[()]
 
 
+def _given(name: str, value: float | None) -> float:
+    if value is None:
+        raise ValueError(f"{name} must be given for this schedule: a number of steps")
+    return value
+
+
 def _at_least(name: str, value: float, least: float) -> float:
     if not least <= value < np.inf:
         raise ValueError(f"{name} must be a number of steps, at least {least:g}, got {value:g}")
     return float(value)
 
 
-# By name, from what a method knows of itself: beta2 and the length the user set. "warmup_steps" is T_w or tau.
-WARMUPS: dict[str, Callable[[float, float], Schedule]] = {
+# By name, from what a method knows of itself: beta2 and the length the user set, if any. "warmup_steps" is T_w or tau.
+WARMUPS: dict[str, Callable[[float, float | None], Schedule]] = {
     "none": lambda beta2, warmup_steps: constant(),
-    "linear": lambda beta2, warmup_steps: linear_warmup(warmup_steps),
-    "exponential": lambda beta2, warmup_steps: exponential_warmup(warmup_steps),
+    "linear": lambda beta2, warmup_steps: linear_warmup(_given("warmup_steps", warmup_steps)),
+    "exponential": lambda beta2, warmup_steps: exponential_warmup(_given("warmup_steps", warmup_steps)),
     "untuned-linear": lambda beta2, warmup_steps: untuned_linear_warmup(beta2),
     "untuned-exponential": lambda beta2, warmup_steps: untuned_exponential_warmup(beta2),
     "radam": lambda beta2, warmup_steps: radam_warmup(beta2),
@@ -112,12 +118,12 @@ WARMUPS: dict[str, Callable[[float, float], Schedule]] = {
 
 # By name, from the run's length and its warmup's. "step" follows the paper's CIFAR-10 run: a tenth after 81 and again
 # after 122 of 186 epochs.
-DECAYS: dict[str, Callable[[float, float], Schedule]] = {
+DECAYS: dict[str, Callable[[float | None, float | None], Schedule]] = {
     "constant": lambda total_steps, warmup_steps: constant(),
     "step": lambda total_steps, warmup_steps: step_decay(
-        [round(total_steps * 81 / 186), round(total_steps * 122 / 186)]
+        [round(_given("total_steps", total_steps) * epochs / 186) for epochs in (81, 122)]
     ),
-    "linear": lambda total_steps, warmup_steps: linear_decay(total_steps),
-    "cosine": lambda total_steps, warmup_steps: cosine_decay(total_steps),
-    "inverse-sqrt": lambda total_steps, warmup_steps: inverse_sqrt_decay(max(1.0, warmup_steps)),
+    "linear": lambda total_steps, warmup_steps: linear_decay(_given("total_steps", total_steps)),
+    "cosine": lambda total_steps, warmup_steps: cosine_decay(_given("total_steps", total_steps)),
+    "inverse-sqrt": lambda total_steps, warmup_steps: inverse_sqrt_decay(max(1.0, warmup_steps or 0.0)),
 }

@@ -66,9 +66,9 @@ def sample_averages(
     check_beta2(beta2)
     if not 0 <= beta1 < 1:
         raise ValueError(f"beta1 must be at least 0 and below 1, got {beta1:g}")
-    check_count("first", first)
-    check_count("steps", steps, least=first)
-    check_count("trajectories", trajectories, least=2)
+    first = check_count("first", first)
+    steps = check_count("steps", steps, least=first)
+    trajectories = check_count("trajectories", trajectories, least=2)
     t = log_spaced_steps(first, steps, points)
     chunks = -(-trajectories // _CHUNK)
     streams = np.random.SeedSequence(seed).spawn(chunks)

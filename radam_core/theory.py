@@ -160,7 +160,7 @@ class SimulatedVariance:
 def simulate_variance(
     beta2: float = 0.999,
     steps: int = 6000,
-    mus: Sequence[float] = (0.0, 0.001, 0.01, 0.1, 1.0, 10.0),
+    mus: ArrayLike = (0.0, 0.001, 0.01, 0.1, 1.0, 10.0),
     trajectories: int = 5000,
     seed: int = 0,
     progress: Progress | None = None,
@@ -170,10 +170,11 @@ def simulate_variance(
     One set of normals serves every mu. From step 5 on, as in the paper: before it, the sample variance has itself no
     finite variance. r_t is nan where RAdam does not rectify.
     """
+    means = np.atleast_1d(check_finite("mus", mus))
+    if not means.size:
+        raise ValueError("mus must hold at least one mean, got none")
     averages = sample_averages(beta2, steps, trajectories, seed, progress=progress)
-    estimates = np.array([variance_with_error(averages.adaptive_rate(mu)) for mu in check_finite("mus", mus)])
+    estimates = np.array([variance_with_error(averages.adaptive_rate(mu)) for mu in means])
     variance, error = estimates[:, 0], estimates[:, 1]
     r_squared = rectification(averages.t, beta2) ** 2
-    return SimulatedVariance(
-        averages.t, np.asarray(mus, float), variance, error, r_squared * variance, r_squared * error
-    )
+    return SimulatedVariance(averages.t, means, variance, error, r_squared * variance, r_squared * error)

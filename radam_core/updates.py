@@ -29,12 +29,12 @@ class Tensors(NamedTuple):
     exp_avg_sqs: list[Tensor]  # empty for a method without second moments
 
 
-def same_layout(p: Tensor, grad: Tensor) -> bool:
-    """Whether parameter and gradient lie in memory in the same order without gaps, as the fused kernel needs."""
+def same_layout(p: Tensor, other: Tensor) -> bool:
+    """Whether a parameter and its gradient or moment, of one size, lie in memory in the same order without gaps."""
     if p.is_contiguous():
-        return grad.is_contiguous()
+        return other.is_contiguous()
     channels_last = p.dim() == 4 and p.is_contiguous(memory_format=torch.channels_last)
-    return channels_last and p.stride() == grad.stride()
+    return channels_last and p.stride() == other.stride()
 
 
 def is_small(p: Tensor) -> bool:
@@ -42,9 +42,10 @@ def is_small(p: Tensor) -> bool:
     return p.is_cpu and p.numel() < _GRAIN
 
 
-def update(tensors: Tensors, c: Coefficients[float], group: dict[str, Any], one_layout: bool, small: bool) -> None:
-    """Moves parameters and moments by one step; `group` holds lr and weight decay."""
-    fused = one_layout and tensors.params[0].device.type in _FUSED_DEVICES and c.branch == ADAPTIVE and c.step > 0
+def update(tensors: Tensors, c: Coefficients[float], group: dict[str, Any], alike: bool, small: bool) -> None:
+    """Moves parameters and moments by one step; `group` holds lr and weight decay. `alike`: one kernel may run over
+    them, as they have one dtype and lie in memory in the same order."""
+    fused = alike and tensors.params[0].device.type in _FUSED_DEVICES and c.branch == ADAPTIVE and c.step > 0
     if not fused:
         _foreach_update(tensors, c, group)
     elif small:

@@ -30,7 +30,9 @@ def optional(strategy):
 @st.composite
 def lanes(draw, label):
     method = draw(st.sampled_from(list(METHODS)))
-    plain = METHODS[method].momentum != "heavy-ball"
+    plain = METHODS[method].first_moment != "heavy-ball"
+    warmup = draw(optional(st.sampled_from(list(WARMUPS))))
+    lengths = st.floats(0, 1e6)
     return {
         "label": label,
         "method": method,
@@ -42,10 +44,10 @@ def lanes(draw, label):
         "beta1": draw(optional(st.floats(0, 1, exclude_max=True))),
         "beta2": draw(optional(st.floats(0.61, 0.9999))),
         "eps": draw(optional(st.floats(0, 1e3))) if plain else None,
-        "threshold": draw(optional(st.floats(4, 100))),
+        "threshold": draw(optional(st.floats(4.01, 100))),
         "frozen_steps": draw(optional(st.integers(0, 1000))),
-        "warmup": draw(optional(st.sampled_from(list(WARMUPS)))),
-        "warmup_steps": draw(optional(st.floats(0, 1e6))),
+        "warmup": warmup,
+        "warmup_steps": draw(lengths if warmup in ("linear", "exponential") else optional(lengths)),
         "decay": draw(optional(st.sampled_from(list(DECAYS)))),
     }
 

@@ -42,6 +42,8 @@ def test_closest_exponential_warmup_is_the_untuned_one():
 
 def test_there_is_no_closest_warmup_without_rectification():
     assert comparison.effective_warmups(0.6, 10, 10)["radam"] == np.inf
+    lengths = [comparison.effective_warmups(0.999, 10, tau)["radam"] for tau in (10, 10_000)]
+    assert lengths[0] == lengths[1]
     assert comparison.closest_warmup(0.6, "linear") is None
     assert comparison.closest_warmup(0.65, "linear", threshold=5.0) is None
 

@@ -3,6 +3,7 @@
 import copy
 import io
 import math
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -176,12 +177,13 @@ def test_state_dict_round_trip_continues_bit_for_bit(name, at):
         assert torch.equal(a, b)
 
 
-def test_pickled_and_copied_optimizers_go_on():
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda optimizer: pickle.loads(pickle.dumps(optimizer))])
+def test_pickled_and_copied_optimizers_go_on(again):
     params = parameters()
     optimizer = RAdam(params)
     set_gradients(params, 1)
     optimizer.step()
-    twin = copy.deepcopy(optimizer)
+    twin = again(optimizer)
     twin_params = twin.param_groups[0]["params"]
     for t in range(2, 12):
         for some, each in ((params, optimizer), (twin_params, twin)):
@@ -203,6 +205,83 @@ def test_groups_have_settings_of_their_own():
         for each in separate:
             each.step()
     assert all(torch.equal(a, b) for a, b in zip(params, alone, strict=True))
+
+
+def test_groups_may_use_a_constructors_own_words():
+    params = parameters()
+    optimizer = RAdam(
+        [{"params": params[:2], "profile": "torch", "eps": 1e-6}, {"params": params[2:]}], variance="exact"
+    )
+    one, other = optimizer.param_groups
+    assert (one["threshold"], one["decoupled_weight_decay"], one["eps"], one["rectify"]) == (5.0, False, 1e-6, "exact")
+    assert (other["threshold"], other["decoupled_weight_decay"], other["eps"]) == (4.0, True, 1e-8)
+    with pytest.raises(ValueError, match="profile must be one of paper"):
+        optimizer.add_param_group({"params": [torch.zeros(2, requires_grad=True)], "profile": "mine"})
+    optimizer = SGDM([{"params": params[:2], "momentum": 0.5}, {"params": params[2:]}])
+    assert [group["betas"][0] for group in optimizer.param_groups] == [0.5, 0.9]
+
+
+def test_training_goes_on_from_a_checkpoint_of_torch():
+    params, resumed = parameters(), parameters()
+    theirs = torch.optim.RAdam(params, lr=1e-2, weight_decay=0.1)
+    for t in range(1, 9):
+        set_gradients(params, t)
+        theirs.step()
+    with torch.no_grad():
+        for p, q in zip(resumed, params, strict=True):
+            p.copy_(q)
+    ours = RAdam(resumed, profile="torch")
+    ours.load_state_dict(copy.deepcopy(theirs.state_dict()))
+    for t in range(9, 30):
+        for some, optimizer in ((params, theirs), (resumed, ours)):
+            set_gradients(some, t)
+            optimizer.step()
+    for p, q in zip(resumed, params, strict=True):
+        torch.testing.assert_close(p, q, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("size", [3, 8, 4000])
+def test_a_checkpoint_of_another_size_is_refused_before_anything_changes(size):
+    saved, other = torch.nn.Linear(4, 4), torch.nn.Linear(4, size)
+    optimizer = RAdam(saved.parameters())
+    for model in (saved, other):
+        model(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+    late = RAdam(other.parameters())
+    late.load_state_dict(optimizer.state_dict())
+    before = other.weight.detach().clone()
+    with pytest.raises(RuntimeError, match=rf"shape \({size}, 4\) has a exp_avg of shape \(4, 4\)"):
+        late.step()
+    assert torch.equal(other.weight, before)
+
+
+def test_a_state_without_the_moments_is_refused():
+    params = parameters()
+    optimizer = SGDM(params)
+    set_gradients(params, 1)
+    optimizer.step()
+    adam = Adam(params)
+    adam.load_state_dict({**adam.state_dict(), "state": optimizer.state_dict()["state"]})
+    with pytest.raises(RuntimeError, match="Adam needs exp_avg_sq to go on"):
+        adam.step()
+
+
+@pytest.mark.parametrize("moved", ["parameter", "moments"])
+def test_moments_that_lie_otherwise_than_their_parameter_are_still_its_own(moved):
+    base = torch.randn(4, 3, 2, 5, dtype=torch.float64)
+    plain, odd = base.clone().requires_grad_(), base.clone().requires_grad_()
+    optimizers = RAdam([plain], lr=1e-2), RAdam([odd], lr=1e-2)
+    for t in range(1, 20):
+        if t == 12 and moved == "parameter":
+            odd.data = odd.data.to(memory_format=torch.channels_last)
+        elif t == 12:
+            for name in ("exp_avg", "exp_avg_sq"):
+                state = optimizers[1].state[odd]
+                state[name] = state[name].to(memory_format=torch.channels_last)
+        for p, optimizer in ((plain, optimizers[0]), (odd, optimizers[1])):
+            p.grad = torch.randn(base.shape, generator=torch.Generator().manual_seed(t), dtype=torch.float64)
+            optimizer.step()
+    torch.testing.assert_close(odd.detach().contiguous(), plain.detach(), rtol=1e-13, atol=1e-13)
 
 
 def test_a_parameter_that_joins_late_counts_its_own_steps():
@@ -343,7 +422,8 @@ def test_complex_gradients_are_refused_before_anything_changes():
         ({"profile": "keras3"}, "profile must be one of paper, authors, torch, optax, keras, got 'keras3'"),
         ({"threshold": 2.0}, "threshold must be at least 4"),
         ({"below": "stop"}, "below must be one of momentum, skip, got 'stop'"),
-        ({"variance": "guess"}, "rectify must be one of"),
+        ({"variance": "guess"}, "variance must be one of first-order, analytic, exact, got 'guess'"),
+        ({"variance": None}, "variance must be one of first-order, analytic, exact, got None"),
     ],
 )
 def test_bad_settings_are_refused_when_made(settings, message):

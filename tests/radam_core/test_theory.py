@@ -202,7 +202,7 @@ def test_simulation_is_reproducible_and_reports_progress():
 
 
 def test_simulation_at_another_mean_matches_samples_drawn_there():
-    simulated = theory.simulate_variance(0.99, 500, mus=[0.7], trajectories=4000, seed=0)
+    simulated = theory.simulate_variance(0.99, 500, mus=0.7, trajectories=4000.0, seed=0)
     exact = theory.variance_exact(simulated.t, 0.99, 0.7)
     late = simulated.t >= 12
     assert np.all((np.abs(simulated.variance[0] - exact) < 5 * simulated.variance_error[0])[late])
@@ -232,6 +232,7 @@ def test_scalars_give_scalars_and_arrays_broadcast():
         (lambda: theory.rectification(9, 0.9, variance="third"), "variance must be one of .*, got 'third'"),
         (lambda: theory.effective_warmup([0.5, np.nan]), "factors must be finite, got nan"),
         (lambda: theory.simulate_variance(0.9, 4), "steps must be a whole number, at least 5, got 4"),
+        (lambda: theory.simulate_variance(0.9, 100, mus=[]), "mus must hold at least one mean"),
         (lambda: theory.simulate_variance(0.9, 100, trajectories=1), "trajectories must be .* at least 2, got 1"),
     ],
 )
