@@ -4,7 +4,6 @@ import argparse
 import json
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -56,7 +55,9 @@ def _race(options: argparse.Namespace) -> int:
         interrupted = Interrupt()
         with interrupted:
             progress = Progress(recording)
-            for frame in _opened(recording, interrupted):
+            opened = frames(recording.config, interrupted)
+            recording.begin()
+            for frame in opened:
                 recording.add(frame)
                 progress.show()
             progress.end()
@@ -66,13 +67,6 @@ def _race(options: argparse.Namespace) -> int:
     recording.save_summary()
     print(json.dumps(recording.summary()) if options.json else _table(recording.summary()))
     return INTERRUPTED if interrupted.asked else 0
-
-
-def _opened(recording: Recording, control: "Interrupt") -> Any:
-    """The frames, with the clock starting when the data are read and torch is loaded."""
-    opened = frames(recording.config, control)
-    recording.started = time.perf_counter()
-    return opened
 
 
 def _config(options: argparse.Namespace) -> RaceConfig:

@@ -21,6 +21,7 @@ from radam_core.methods import METHODS, PROFILES, Method
 from radam_core.schedules import DECAYS, WARMUPS
 
 MOST_LANES, LONGEST_LINK = 64, 1 << 16
+MOST_RECORDED = 1_000_000  # lanes times recorded steps: all of them are held in memory for the viewers
 
 LearningRate = Annotated[float, Field(gt=0, le=1e4)]
 Beta1 = Annotated[float, Field(ge=0, lt=1)]
@@ -135,6 +136,12 @@ class RaceConfig(_Frozen):
         self.__dict__["settings"] = _FrozenDict(TASKS[self.task].check(self.settings))
         if not self.lanes:
             raise ValueError(f"lanes must be from 1 to {MOST_LANES}, got 0")
+        recorded = len(self.lanes) * (self.steps // self.record_every)
+        if recorded > MOST_RECORDED:
+            raise ValueError(
+                f"record_every must be larger: lanes times recorded steps may be at most {MOST_RECORDED:,}, "
+                f"got {recorded:,}"
+            )
         labels = [lane.label for lane in self.lanes]
         for label in labels:
             if labels.count(label) > 1:

@@ -13,7 +13,9 @@ import sqlite3
 import threading
 import time
 import uuid
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 from distributed import Future
@@ -28,6 +30,8 @@ from dashboard.store import StoredFrame as Stored
 
 PACE_SECONDS = 0.08  # what comes within this time is written down and sent on together
 TRY_AGAIN_SECONDS = 5.0
+LEAST_MEASURED_STEPS = 50  # of a run whose speed is remembered: setting up would weigh too much in a shorter one
+NO_WORKERS = "The Dask cluster has no workers now."
 LOST_MESSAGE = "The connection to the Dask scheduler was lost. What was recorded is here; Train runs it again."
 LONGEST_REASON = 500
 _END = object()
@@ -42,6 +46,7 @@ class Dispatcher:
         self.devices: tuple[str, ...] | None = None
         self.topic = f"radam-lab-{uuid.uuid4().hex}"
         self.jobs: dict[str, Job] = {}  # those under way, in the order in which they came
+        self.probes: list[Future[Any]] = []  # the places in workers that measurements take
         self.lock = threading.RLock()
         self._notes: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._errands = ThreadPoolExecutor(1, thread_name_prefix="radam-lab-errands")
@@ -87,7 +92,7 @@ class Dispatcher:
         while not ended:
             try:
                 cluster = self._open()
-            except (OSError, ImportError) as error:  # not there, or without this project's packages
+            except Exception as error:  # not there, without this project's packages, or with older ones: it may change
                 self.trouble = f"The Dask cluster cannot be used: {error}"
                 log.warning(self.trouble)
                 with self.lock:
@@ -106,10 +111,26 @@ class Dispatcher:
     def _open(self) -> Cluster:
         cluster = Cluster.open(self.plan)
         cluster.client.subscribe_topic(self.topic, lambda event: self._notes.put(event[1]))
-        found = cluster.client.run(worker.devices, on_error="ignore")
-        self.devices = max((tuple(names) for names in found.values()), key=len, default=None)
+        self._ask_for_devices(cluster)
         self.cluster, self.trouble = cluster, ""
         return cluster
+
+    def _ask_for_devices(self, cluster: Cluster) -> None:
+        found = cluster.client.run(worker.devices, on_error="ignore")
+        self.devices = max((tuple(names) for names in found.values()), key=len, default=None)
+
+    def measure(self, function: Any, *arguments: Any, **options: Any) -> "Future[Any] | None":
+        """Has a worker compute something on the side; None while each of them has such work, or there is none."""
+        cluster = self.cluster
+        if cluster is None:
+            return None
+        workers = len(cluster.client.nthreads())
+        with self.lock:
+            self.probes = [probe for probe in self.probes if not probe.done()]
+            if len(self.probes) >= workers:
+                return None
+            self.probes.append(cluster.client.submit(function, *arguments, **options))
+            return self.probes[-1]
 
     def _leave(self, cluster: Cluster, message: str) -> None:
         """Ends the races that were handed out; those that wait go on waiting."""
@@ -121,7 +142,7 @@ class Dispatcher:
                     self._send_wish(job, worker.STOP)
             for job in out:
                 self._over(job, CUT_OFF, message)
-            self.cluster = None
+            self.cluster, self.probes = None, []
         cluster.close()
 
     def _ended_within(self, seconds: float) -> bool:
@@ -137,7 +158,11 @@ class Dispatcher:
     def _until_lost(self, cluster: Cluster) -> bool:
         """Works until the engine is closed (True) or the scheduler is gone (False)."""
         handled = 0.0
-        while cluster.client.status in ("running", "connecting"):
+        # A scheduler that was started again at the same address is another one: it knows nothing of our topic.
+        scheduler = cluster.client.scheduler_comm
+        while cluster.client.status == "running" and cluster.client.scheduler_comm is scheduler:
+            if self.devices is None:
+                self._ask_for_devices(cluster)
             self._hand_out(cluster)
             notes = []
             try:
@@ -159,6 +184,8 @@ class Dispatcher:
             return
         slots = cluster.slots()
         with self.lock:
+            self.trouble = "" if slots else NO_WORKERS
+            slots -= sum(not probe.done() for probe in self.probes)
             out = [job for job in self.jobs.values() if job.future is not None and job.state != PAUSED]
             room, room_for_long = slots - len(out), max(1, slots // 2) - sum(job.long for job in out)
             for job in [job for job in self.jobs.values() if job.waits]:
@@ -188,13 +215,27 @@ class Dispatcher:
             if isinstance(note, dict) and "frame" in note:
                 stored = Stored(note["number"], note["last"], note["frame"], note["samples"])
                 frames.setdefault(job.run, []).append(stored)
-            elif self._take_frames(job, frames.pop(job.run, [])):
+                continue
+            with self._only_this_fails(job):
+                if not self._take_frames(job, frames.pop(job.run, [])):
+                    continue
                 if isinstance(note, dict):
                     self._turned(job, note)
                 else:
                     self._failed(job, note)
         for run, rest in frames.items():
-            self._take_frames(self.jobs[run], rest)
+            with self._only_this_fails(self.jobs[run]):
+                self._take_frames(self.jobs[run], rest)
+
+    @contextmanager
+    def _only_this_fails(self, job: Job) -> Iterator[None]:
+        """Whatever goes wrong with what a worker said of a run ends that run, not the thread that serves them all."""
+        try:
+            yield
+        except Exception as error:
+            log.exception("Run %s cannot go on.", job.run)
+            self._errands.submit(self._send_wish, job, worker.STOP)
+            self._over(job, FAILED, _reason(error))
 
     def _job_of(self, note: "dict[str, Any] | Future[Any]") -> Job | None:
         """The run that a note is about; None if it is over, or if an earlier attempt at it is meant."""
@@ -231,22 +272,24 @@ class Dispatcher:
         elif state == FINISHED and len(job.feed.frames) != note["frames"]:
             self._over(job, FAILED, f"{note['frames'] - len(job.feed.frames)} frames were lost on their way here.")
         else:
-            if state == FINISHED:
+            if state == FINISHED and note["step"] >= LEAST_MEASURED_STEPS:
                 self.store.add_speed(job.config, note["seconds"] / note["step"])
             self._over(job, state)
 
     def _failed(self, job: Job, future: "Future[Any]") -> None:
         """Dask's last word on a race, which matters only if the race itself could not say one."""
-        if future.status in ("error", "cancelled", "lost"):
-            error = future.exception() if future.status == "error" else None
-            self._over(job, FAILED, _reason(error))
+        if future.status == "error":
+            self._over(job, FAILED, _reason(future.exception()))
+        elif future.status in ("cancelled", "lost"):  # nobody here cancels: the scheduler has gone
+            self._over(job, CUT_OFF, LOST_MESSAGE)
 
     def _over(self, job: Job, state: str, message: str = "") -> None:
         self.jobs.pop(job.run, None)
         job.future = None
         self._show(job, state, message)
-        for gone in self.store.trim():
-            self.feeds.forget(gone)
+        with _even_if_the_disk_is_full():
+            for gone in self.store.trim():
+                self.feeds.forget(gone)
         self._show_queue()
 
     def _show(self, job: Job, state: str, message: str | None = None) -> None:
@@ -254,7 +297,8 @@ class Dispatcher:
         if message is not None:
             job.message = message
         if state != job.state:
-            self.store.set_state(job.run, state, job.message)
+            with _even_if_the_disk_is_full():
+                self.store.set_state(job.run, state, job.message)
         job.turn(state)
         job.feed.set_status(job.status())
         job.feed.wake()
@@ -267,8 +311,16 @@ class Dispatcher:
                 self._show(job, QUEUED, self.trouble)
 
 
-def _reason(error: BaseException | None) -> str:
+@contextmanager
+def _even_if_the_disk_is_full() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        log.warning("The store cannot be written: %s", error)
+
+
+def _reason(error: BaseException) -> str:
     """Why a race could not run, in words for a visitor."""
-    if error is None or isinstance(error, KilledWorker):
+    if isinstance(error, KilledWorker):
         return "Worker after worker was lost while running this: it may need more memory than there is."
     return (str(error) or type(error).__name__)[:LONGEST_REASON]

@@ -96,11 +96,9 @@ class Engine:
             time.sleep(0.05)
         return self.cluster is not None
 
-    def measure_variance(self, task: str, settings: dict[str, Any], **options: Any) -> "Future[dict[str, Any]]":
-        """The gradient-variance probe in a worker (`worker.measure_variance`). The same question is asked once."""
-        if self.cluster is None:
-            raise RuntimeError(self.trouble)
-        return self.cluster.client.submit(worker.measure_variance, task, settings, **options)
+    def measure_variance(self, task: str, settings: dict[str, Any], **options: Any) -> "Future[dict[str, Any]] | None":
+        """The gradient-variance probe in a worker (`worker.measure_variance`); None while no worker is free for it."""
+        return self.dispatcher.measure(worker.measure_variance, task, settings, **options)
 
 
 _engine: Engine | None = None  # a plain holder: st.cache_resource refuses what holds a Dask client

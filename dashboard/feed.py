@@ -116,22 +116,23 @@ class Feeds:
         with self._lock:
             opening = self._opening.setdefault(run, threading.Lock())
         with opening:
-            feed = self.cached(run)
-            if feed is not None:
-                return feed
-            found = self.store.run(run)
-            if found is None:
+            try:
+                return self.cached(run) or self._read(run)
+            finally:
                 with self._lock:
                     self._opening.pop(run, None)
-                return None
-            feed = Feed(found)
-            for stored in self.store.frames(run):
-                feed.add(stored)
-            with self._lock:
-                feed = self._feeds.setdefault(run, feed)  # all viewers must wait at the same one
-                self._opening.pop(run, None)
-                self._forget()
-            return feed
+
+    def _read(self, run: str) -> Feed | None:
+        found = self.store.run(run)
+        if found is None:
+            return None
+        feed = Feed(found)
+        for stored in self.store.frames(run):
+            feed.add(stored)
+        with self._lock:
+            feed = self._feeds.setdefault(run, feed)  # all viewers must wait at the same one
+            self._forget()
+        return feed
 
     def forget(self, run: str) -> None:
         with self._lock:

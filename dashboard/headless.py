@@ -43,15 +43,20 @@ class Recording:
 
     config: RaceConfig
     out: Path | None = None
-    keep_all: bool = (
-        True  # False: only what the summary needs, so that a long race takes no more memory than a short one
-    )
+    # False: only what the summary needs, so that a long race takes no more memory than a short one.
+    keep_all: bool = True
     frames: list[Frame] = field(default_factory=list)
     metrics: dict[int, Mapping[str, NDArray[np.float32]]] = field(default_factory=dict)  # step -> name -> [lane]
     started: float = field(default_factory=time.perf_counter)
     seconds: float = 0.0
 
     def __post_init__(self) -> None:
+        if self.out is not None and (self.out / "frames.jsonl").exists():
+            raise ValueError(f"out must be a folder without a recording, but {self.out} holds frames.jsonl already")
+
+    def begin(self) -> None:
+        """Once the task could be opened: from here on it counts the time, and writes."""
+        self.started = time.perf_counter()
         if self.out is not None:
             self.out.mkdir(parents=True, exist_ok=True)
             (self.out / "config.json").write_text(self.config.to_json() + "\n", encoding="utf-8")

@@ -38,17 +38,17 @@ def ask(task: str, beta2: float) -> "RealGradients | str | None":
     key = (task, beta2)
     future = _asked.get(key)
     if future is None or future.status in ("lost", "cancelled"):
-        if engine.cluster is None:
+        settings = TASKS[task].check(_SETTINGS[task])
+        future = engine.measure_variance(task, settings, beta2=beta2, steps=STEPS, streams=STREAMS)
+        if future is None:
             return None
         while len(_asked) >= _MOST_ASKED:
             _asked.pop(next(iter(_asked)))
-        settings = TASKS[task].check(_SETTINGS[task])
-        future = engine.measure_variance(task, settings, beta2=beta2, steps=STEPS, streams=STREAMS)
         _asked[key] = future
     if not future.done():
         return None
     if future.status == "error":
-        del _asked[key]
+        _asked.pop(key, None)
         return f"The measurement failed: {future.exception()}"
     found = future.result()
     return RealGradients(

@@ -1,7 +1,7 @@
 """Where runs are kept: one SQLite file, so that a refresh, a second visitor or a hard kill loses nothing recorded.
 
 A run's id is a hash of its canonical configuration and of the code that computes it, so that the same question is
-answered once. The version of that code is a hash over its source files and torch's version, not a constant that
+answered once. The version of that code is a hash over its source files and its packages, not a constant that
 somebody has to remember to raise: an id promises the same frames, and a stale promise would go unnoticed.
 
 A run's frames are always a beginning of the one sequence that its configuration decides. A race that runs again after
@@ -10,11 +10,12 @@ a killed worker, or is started again, gives the same frames under the same numbe
 
 import hashlib
 import os
+import platform
 import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -27,7 +28,7 @@ QUEUED, RUNNING, PAUSED = "queued", "running", "paused"
 FINISHED, STOPPED, FAILED, CUT_OFF = "finished", "stopped", "failed", "cut off"
 ACTIVE = (QUEUED, RUNNING, PAUSED)
 OVER = (FINISHED, STOPPED, FAILED, CUT_OFF)
-MOST_BYTES = 1 << 30
+MOST_BYTES, MOST_SPEEDS = 1 << 30, 1000
 CUT_OFF_MESSAGE = "The server stopped while this was running. What was recorded is here; Train runs it again."
 
 _SCHEMA = """
@@ -48,9 +49,10 @@ create index if not exists runs_by_use on runs (used);
 
 @cache
 def code_version() -> str:
-    """A hash over the sources of everything that decides a frame's numbers."""
+    """A hash over everything that decides a frame's numbers: the sources, and what they compute and read with."""
     root = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256(f"torch {version('torch')}".encode())
+    packages = [f"{name} {version(name)}" for name in ("torch", "numpy", "scikit-learn", "num2words")]
+    digest = hashlib.sha256("\n".join([platform.python_version(), *packages]).encode())
     for path in sorted(path for room in ("radam_core", "demo_models") for path in (root / room).glob("*.py")):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:12]
@@ -151,11 +153,12 @@ class Store:
             found = db.execute("select state from runs where id = ?", (identity,)).fetchone()
             needed = found is None or found["state"] not in (*ACTIVE, FINISHED)
             if needed:
+                text = config.to_json()
                 db.execute(
-                    "insert into runs (id, config, task, lanes, steps, state, created, updated, used) "
-                    "values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update "
+                    "insert into runs (id, config, task, lanes, steps, state, created, updated, used, bytes) "
+                    "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update "
                     "set state = excluded.state, message = '', updated = excluded.updated, used = excluded.used",
-                    (identity, config.to_json(), config.task, len(config.lanes), config.steps, QUEUED, now, now, now),
+                    (identity, text, config.task, len(config.lanes), config.steps, QUEUED, now, now, now, len(text)),
                 )
             else:
                 db.execute("update runs set used = ? where id = ?", (now, identity))
@@ -164,12 +167,11 @@ class Store:
         return run, needed
 
     def run(self, identity: str) -> Run | None:
-        rows = self._read("select * from runs where id = ?", identity)
-        return _run(rows[0]) if rows else None
+        return next(iter(_runs(self._read("select * from runs where id = ?", identity))), None)
 
     def recent(self, count: int = 20) -> list[Run]:
         """The runs used last, the latest first."""
-        return [_run(row) for row in self._read("select * from runs order by used desc limit ?", count)]
+        return _runs(self._read("select * from runs order by used desc limit ?", count))
 
     def touch(self, identity: str) -> None:
         """Somebody looks at it: it is not the first to go."""
@@ -233,6 +235,10 @@ class Store:
             db.execute(
                 "insert or replace into speeds values (?, ?, ?, ?, ?, ?, ?)", (*key, seconds_per_step, time.time())
             )
+            db.execute(
+                "delete from speeds where rowid not in (select rowid from speeds order by measured desc limit ?)",
+                (MOST_SPEEDS,),
+            )
 
     def speeds(self, task: str, device: str) -> list[Speed]:
         """Those measured on the task, the latest first."""
@@ -249,6 +255,11 @@ def settings_key(config: RaceConfig) -> str:
     return ",".join(f"{name}={value}" for name, value in sorted(config.settings.items()))
 
 
-def _run(row: sqlite3.Row) -> Run:
+def _runs(rows: Iterable[sqlite3.Row]) -> list[Run]:
+    """Those whose configuration this version understands; another version's stay until they are trimmed."""
     names = ("id", "state", "message", "step", "created", "updated", "used")
-    return Run(config=RaceConfig.make(row["config"]), **{name: row[name] for name in names})
+    found = []
+    for row in rows:
+        with suppress(ValueError):
+            found.append(Run(config=RaceConfig.make(row["config"]), **{name: row[name] for name in names}))
+    return found

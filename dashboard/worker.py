@@ -25,6 +25,8 @@ from radam_core.frames import encode_frame
 
 GO, PAUSE, STOP = "go", "pause", "stop"
 LONGEST_PAUSE_SECONDS = 3600.0  # a paused race holds memory; one that was forgotten ends
+BUFFERS, FLOAT_BYTES = 5, 4  # a lane's parameters, gradients, two moments and their update
+SHARE_OF_MEMORY = 0.25  # of a worker's memory that one race may take: it holds four at a time
 TURNS = Turns()
 _CONTROLS: dict[str, "RemoteControl"] = {}
 
@@ -106,6 +108,7 @@ def train(run: str, topic: str, config_json: str) -> None:
     try:
         tell(state=RUNNING, started=True)
         problem = opened(config.task, json.dumps(config.settings, sort_keys=True))
+        _refuse_what_does_not_fit(problem, len(config.lanes), worker.memory_manager.memory_limit)
         control.take_turn(first=True)
         race = Race(problem, config.entry())
         frames = 0
@@ -127,6 +130,17 @@ def train(run: str, topic: str, config_json: str) -> None:
         control.give_turn()
         if _CONTROLS.get(run) is control:
             del _CONTROLS[run]
+
+
+def _refuse_what_does_not_fit(problem: Any, lanes: int, limit: int | None) -> None:
+    """A worker that runs out of memory dies, and takes the other races in it along."""
+    size = sum(parameter.numel() for parameter in problem.make_model(0).parameters())
+    needed = BUFFERS * FLOAT_BYTES * lanes * size
+    if limit is not None and needed > limit * SHARE_OF_MEMORY:
+        raise ValueError(
+            f"lanes times the model's size may be at most {limit * SHARE_OF_MEMORY / 1e9:.1f} GB on this machine, "
+            f"got {needed / 1e9:.1f} GB: {lanes} lanes of {size:,} parameters"
+        )
 
 
 @lru_cache(maxsize=4)

@@ -38,9 +38,8 @@ class Setting:
     def check(self, value: object) -> Value:
         """The value in the setting's own type, or an error that says what is allowed."""
         kind = type(self.default)
-        fits = isinstance(value, kind) and isinstance(value, bool) == isinstance(self.default, bool)
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            value, fits = float(value), True
+        kinds = (int, float) if kind is float else kind
+        fits = isinstance(value, kinds) and isinstance(value, bool) == isinstance(self.default, bool)
         if fits and isinstance(value, int | float | str):
             if self.choices:
                 fits = value in self.choices
@@ -49,8 +48,9 @@ class Setting:
             elif not isinstance(value, bool):
                 fits = self.low <= value <= self.high  # false for nan
             if fits:
-                return value
-        raise ValueError(f"{self.name} must be {self.allowed}, got {value!r}")
+                return kind(value)
+        given = repr(value)
+        raise ValueError(f"{self.name} must be {self.allowed}, got {given if len(given) < 80 else given[:77] + '...'}")
 
 
 @dataclass(frozen=True, kw_only=True)

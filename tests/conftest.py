@@ -10,12 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import hypothesis
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.chromium import find
 
 ROOT = Path(__file__).resolve().parent.parent
+# A busy machine is no mistake of the code that is tested.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 # Before torch is loaded: threads that spin while they wait slow each other down where other programs use the cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
@@ -58,7 +62,7 @@ def running_server(*flags: str, environment: dict[str, str] | None = None) -> It
 
 def _wait_until_healthy(process: "subprocess.Popen[bytes]", address: str, flags: tuple[str, ...]) -> None:
     base = next((flag.split("=")[1] for flag in flags if flag.startswith("--server.baseUrlPath=")), "")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         assert process.poll() is None, "the server ended before it was ready"
         try:
@@ -66,7 +70,7 @@ def _wait_until_healthy(process: "subprocess.Popen[bytes]", address: str, flags:
                 return
         except OSError:
             time.sleep(0.1)
-    raise TimeoutError("the server did not become healthy within 60 s")
+    raise TimeoutError("the server did not become healthy within 120 s")
 
 
 @pytest.fixture(scope="session")
@@ -98,7 +102,7 @@ def opened(browser: Browser, url: str, width: int = 1280, height: int = 720, the
     """A page in a context of its own, with every chart on it drawn; a script error on it fails the test."""
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(90_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(url)

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -35,14 +36,14 @@ def long_config(seed: int) -> RaceConfig:
     return config(100_000, seed=seed, lanes=many)
 
 
-def wait_for(condition, seconds: float = 60.0) -> None:
+def wait_for(condition, seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"waited {seconds} s in vain"
         time.sleep(0.02)
 
 
-def wait_until_over(engine: Engine, run: str, seconds: float = 60.0) -> str:
+def wait_until_over(engine: Engine, run: str, seconds: float = 120.0) -> str:
     wait_for(lambda: engine.status(run).over, seconds)
     return engine.status(run).state
 
@@ -64,7 +65,7 @@ def engine(tmp_path_factory):
     early = made.submit(config(seed=98))  # before the workers are there
     assert (made.status(early).state, made.status(early).position) == (QUEUED, 1)
     assert made.status(early).message == "The workers are starting."
-    assert made.wait_until_ready(60)
+    assert made.wait_until_ready(120)
     assert wait_until_over(made, early) == FINISHED
     yield made
     late = made.submit(config(50_000, seed=99))  # it is still running when the engine goes
@@ -124,9 +125,10 @@ def test_a_paused_run_can_be_stopped(engine):
 
 
 def test_an_impossible_race_fails_with_the_reason(engine):
-    run = engine.submit(config().changed(device="mps"))
+    missing = next(name for name in ("mps", "cuda") if name not in engine.devices())
+    run = engine.submit(config().changed(device=missing))
     assert wait_until_over(engine, run) == FAILED
-    assert "device must be one of auto, cpu" in engine.status(run).message
+    assert "device must be one of auto, " in engine.status(run).message
     assert engine.store.run(run).message == engine.status(run).message
 
 
@@ -150,22 +152,77 @@ def test_a_killed_worker_is_replaced_and_no_frame_differs(engine):
     undisturbed = config(4000, seed=4)
     run = engine.submit(undisturbed)
     wait_for(lambda: engine.status(run).step > 200)
+    engine.pause(run)  # so that it is in the middle, however fast the machine
+    wait_for(lambda: engine.status(run).state == PAUSED)
     (pid,) = engine.cluster.client.run(os.getpid).values()
     assert pid != os.getpid()
     os.kill(pid, signal.SIGKILL)
     recorded = stored(engine, run)
     assert len(recorded) < 80
-    wait_for(lambda: "worker was lost" in engine.status(run).message, 90)
+    wait_for(lambda: "worker was lost" in engine.status(run).message)
     assert engine.status(run).step >= 50 * len(recorded)  # viewers see a pause, not a restart
-    assert wait_until_over(engine, run, 90) == FINISHED
+    wait_for(lambda: engine.status(run).state == PAUSED)  # the new worker was told
+    engine.resume(run)
+    assert wait_until_over(engine, run) == FINISHED
     assert stored(engine, run) == plain(undisturbed)
 
 
+def test_a_full_disk_ends_the_run_in_hand_and_not_the_engine(engine, monkeypatch):
+    def full(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    run = engine.submit(config(20_000, seed=10))
+    wait_for(lambda: engine.status(run).step > 0)
+    with monkeypatch.context() as disk:
+        for name in ("add_frames", "set_state", "trim"):
+            disk.setattr(engine.store, name, full)
+        wait_for(lambda: engine.status(run).over)
+        assert engine.status(run).state == FAILED
+        assert "The frames cannot be stored: database or disk is full" in engine.status(run).message
+    after = engine.submit(config(seed=11))
+    assert wait_until_over(engine, after) == FINISHED
+    assert stored(engine, after) == plain(config(seed=11))
+
+
+def test_a_worker_that_says_nonsense_ends_its_own_run_only(engine):
+    run = engine.submit(config(20_000, seed=12))
+    wait_for(lambda: engine.status(run).step > 0)
+    key = engine.dispatcher.jobs[run].future.key
+    engine.dispatcher._notes.put({"run": run, "key": key, "surprise": True})
+    assert wait_until_over(engine, run) == FAILED
+    assert wait_until_over(engine, engine.submit(config(seed=13))) == FINISHED
+
+
+def test_a_race_that_needs_more_memory_than_there_is_is_refused(engine):
+    lanes = [lane("adam", 1e-3, f"lane {k}") for k in range(64)]
+    settings = {"depth": 12, "width": 256, "heads": 8}
+    run = engine.submit(RaceConfig.make({"task": "numbers", "lanes": lanes, "settings": settings}))
+    assert wait_until_over(engine, run) == FAILED
+    assert "lanes times the model's size may be at most" in engine.status(run).message
+
+
 def test_the_variance_probe_runs_in_a_worker(engine):
-    future = engine.measure_variance("surfaces", {}, beta2=0.9, steps=20, streams=4, batch_size=1, points=4)
-    found = future.result(timeout=30)
+    options = {"steps": 20, "streams": 4, "batch_size": 1, "points": 4}
+    future = engine.measure_variance("surfaces", {}, beta2=0.9, **options)
+    found = future.result(timeout=120)
     assert len(found["t"]) == len(found["mean"]) <= 4
     assert len(found["quartiles"]) == 3
+
+
+def test_probes_take_one_place_a_worker_and_the_queue_knows_it(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr("dashboard.engine.LONG_SECONDS", float("inf"))
+    done = tmp_path / "done"
+    engine.dispatcher.measure(lambda path: [time.sleep(0.05) for _ in iter(path.exists, True)], done)
+    assert engine.measure_variance("surfaces", {}, beta2=0.7) is None
+    runs = [engine.submit(config(100_000, seed=20 + k)) for k in range(RACES_PER_WORKER)]
+    expected = [RUNNING] * (RACES_PER_WORKER - 1) + [QUEUED]
+    wait_for(lambda: [engine.status(run).state for run in runs] == expected)
+    assert engine.status(runs[-1]).position == 1
+    done.touch()
+    wait_for(lambda: engine.status(runs[-1]).state == RUNNING)
+    for run in runs:
+        engine.stop(run)
+        assert wait_until_over(engine, run) == STOPPED
 
 
 @pytest.fixture
@@ -178,12 +235,14 @@ def separate_cluster(tmp_path):
     commands += [[DASK, "worker", *where, "--nthreads", "2", "--no-nanny", "--host", "127.0.0.1"]] * 2
     log = (tmp_path / "log").open("w")
     processes = [subprocess.Popen(command, **here, stdout=log, stderr=log) for command in commands]
-    wait_for(address.exists)
-    yield address
-    for process in processes:
-        process.kill()  # they have no children: nothing is left behind
-        process.wait(30)
-    log.close()
+    try:
+        wait_for(lambda: address.exists() and address.read_text().rstrip().endswith("}"))  # it is not written at once
+        yield address
+    finally:
+        for process in processes:
+            process.kill()  # they have no children: nothing is left behind
+            process.wait(30)
+        log.close()
 
 
 def test_a_race_on_a_separate_cluster(separate_cluster, tmp_path, monkeypatch):
@@ -191,8 +250,9 @@ def test_a_race_on_a_separate_cluster(separate_cluster, tmp_path, monkeypatch):
     store = Store(tmp_path)
     engine = Engine(store)
     engine.start()
-    assert engine.wait_until_ready(60)
+    assert engine.wait_until_ready(120)
     wait_for(lambda: len(engine.cluster.client.nthreads()) == 2)
+    wait_for(lambda: engine.devices() is not None)  # known as soon as there is a worker
     assert engine.cluster.local is None
     runs = [engine.submit(config(600, seed=seed)) for seed in (5, 6)]
     assert [wait_until_over(engine, run) for run in runs] == [FINISHED, FINISHED]
@@ -212,6 +272,26 @@ def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
     assert engine.status(run).state == QUEUED
     engine.close()
     assert store.run(run).state == CUT_OFF
+    store.close()
+
+
+def test_workers_that_cannot_be_used_yet_are_tried_again(tmp_path, monkeypatch):
+    attempts = []
+
+    def open_cluster(plan):
+        attempts.append(plan)
+        raise AttributeError("module 'dashboard.worker' has no attribute 'Warm'")
+
+    monkeypatch.setattr("dashboard.dispatcher.Cluster.open", open_cluster)
+    monkeypatch.setattr("dashboard.dispatcher.TRY_AGAIN_SECONDS", 0.1)
+    store = Store(tmp_path)
+    engine = Engine(store)
+    engine.start()
+    run = engine.submit(config())
+    wait_for(lambda: len(attempts) > 2)
+    assert "no attribute 'Warm'" in engine.status(run).message
+    assert engine.status(run).state == QUEUED
+    engine.close()
     store.close()
 
 

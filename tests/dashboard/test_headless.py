@@ -72,11 +72,28 @@ def test_task_by_name_takes_words_as_settings(capsys):
         (("--set", "digits.depth=8"), "--set must be numbers.SETTING=VALUE for this race, got 'digits.depth=8'"),
         (("--steps", "0"), "steps must be at least 1 and at most 100000, got 0"),
         (("--set", "numbers.source_file=/nowhere"), "source_file and target_file must be given together"),
+        (("--set", f"numbers.label_smoothing={'9' * 400}"), "numbers.label_smoothing must be a number from"),
     ],
 )
 def test_mistakes_are_explained(capsys, options, message):
     assert command("race", "--preset", "figure-1", *options) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_recording_is_never_written_over(tmp_path, capsys):
+    arguments = ("race", "--preset", "valley", "--steps", "20", "--out", str(tmp_path / "out"))
+    assert command(*arguments) == 0
+    frames = (tmp_path / "out" / "frames.jsonl").read_text(encoding="utf-8")
+    assert command(*arguments) == 2
+    assert "out holds frames.jsonl already" in capsys.readouterr().err
+    assert (tmp_path / "out" / "frames.jsonl").read_text(encoding="utf-8") == frames
+
+
+def test_a_task_that_cannot_be_opened_leaves_no_folder(tmp_path, capsys):
+    missing = ("--set", f"text.file={tmp_path / 'missing.txt'}")
+    assert command("race", "--task", "text", *missing, "--out", str(tmp_path / "out")) == 2
+    assert "missing.txt" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_lists(capsys):
@@ -85,7 +102,8 @@ def test_lists(capsys):
     assert all(f"{name}: " in out for name in TASKS)
     assert "numbers.depth = 6" in out
     assert main(["presets"]) == 0
-    assert all(f"{name}: " in capsys.readouterr().out for name in list(PRESETS)[:1])
+    out = capsys.readouterr().out
+    assert all(f"{name}: " in out for name in PRESETS)
 
 
 def test_three_lines_from_python():

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -70,7 +71,8 @@ def test_unknown_runs(store):
 
 
 def test_the_longest_unused_goes_first_and_never_one_under_way(tmp_path):
-    store = Store(tmp_path, most_bytes=250)
+    each = 100 + len(config().to_json())  # what it keeps of a run: its configuration and its frames
+    store = Store(tmp_path, most_bytes=5 * each // 2)
     ids = []
     for seed in range(4):
         run, _ = store.add(config(seed))
@@ -78,11 +80,20 @@ def test_the_longest_unused_goes_first_and_never_one_under_way(tmp_path):
         store.set_state(run.id, RUNNING if seed == 0 else FINISHED)
         ids.append(run.id)
     store.touch(ids[1])
-    assert store.trim() == [ids[2], ids[3]]  # 400 bytes: two have to go; 0 runs, 1 was looked at last
+    assert store.trim() == [ids[2], ids[3]]  # four where two and a half fit; 0 runs, 1 was looked at last
     assert store.trim() == []
     assert store.frames(ids[2]) == []
     assert store.run(ids[0]).state == RUNNING
     store.close()
+
+
+def test_a_run_of_another_version_is_passed_over(tmp_path, store):
+    old, new = (store.add(config(seed))[0].id for seed in (1, 2))
+    with sqlite3.connect(tmp_path / "runs.sqlite") as db:
+        db.execute("update runs set config = json_set(config, '$.settings.old_setting', 1) where id = ?", (old,))
+    db.close()
+    assert store.run(old) is None
+    assert [run.id for run in store.recent()] == [new]
 
 
 def test_threads_may_write_at_once(store):
