@@ -15,6 +15,7 @@ import pytest
 from dashboard import headless, worker
 from dashboard.cluster import RACES_PER_WORKER, Layout, layout
 from dashboard.config import RaceConfig
+from dashboard.dispatcher import LOST_MESSAGE
 from dashboard.engine import Engine
 from dashboard.presets import lane
 from dashboard.store import CUT_OFF, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, STOPPED, Store
@@ -225,28 +226,52 @@ def test_probes_take_one_place_a_worker_and_the_queue_knows_it(engine, tmp_path,
         assert wait_until_over(engine, run) == STOPPED
 
 
-@pytest.fixture
-def separate_cluster(tmp_path):
-    """A scheduler and two workers of their own, as `dask` starts them on other machines."""
-    address = tmp_path / "scheduler.json"
-    here = {"cwd": ROOT, "env": {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}}
-    where = ["--scheduler-file", str(address), "--no-dashboard"]
-    commands = [[DASK, "scheduler", "--host", "127.0.0.1", "--port", "0", *where]]
-    commands += [[DASK, "worker", *where, "--nthreads", "2", "--no-nanny", "--host", "127.0.0.1"]] * 2
-    log = (tmp_path / "log").open("w")
-    processes = [subprocess.Popen(command, **here, stdout=log, stderr=log) for command in commands]
-    try:
-        wait_for(lambda: address.exists() and address.read_text().rstrip().endswith("}"))  # it is not written at once
-        yield address
-    finally:
-        for process in processes:
+class Processes:
+    """A scheduler and workers of their own, as `dask` starts them on other machines."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file, self.log = folder / "scheduler.json", (folder / "log").open("w")
+        self.running: list[subprocess.Popen[bytes]] = []
+
+    def start(self, *command: str) -> "subprocess.Popen[bytes]":
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+        arguments = [DASK, *command, "--no-dashboard", "--host", "127.0.0.1"]
+        process = subprocess.Popen(arguments, cwd=ROOT, env=environment, stdout=self.log, stderr=self.log)
+        self.running.append(process)
+        return process
+
+    def scheduler(self, port: int = 0) -> "subprocess.Popen[bytes]":
+        self.file.unlink(missing_ok=True)
+        process = self.start("scheduler", "--port", str(port), "--scheduler-file", str(self.file))
+        wait_for(lambda: self.file.exists() and self.file.read_text().rstrip().endswith("}"))  # not written at once
+        return process
+
+    def worker(self) -> None:
+        self.start("worker", "--scheduler-file", str(self.file), "--nthreads", "2", "--no-nanny")
+
+    @property
+    def address(self) -> str:
+        return str(json.loads(self.file.read_text())["address"])
+
+    def end(self) -> None:
+        for process in self.running:
             process.kill()  # they have no children: nothing is left behind
             process.wait(30)
-        log.close()
+        self.log.close()
 
 
-def test_a_race_on_a_separate_cluster(separate_cluster, tmp_path, monkeypatch):
-    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", json.loads(separate_cluster.read_text())["address"])
+@pytest.fixture
+def processes(tmp_path):
+    made = Processes(tmp_path)
+    yield made
+    made.end()
+
+
+def test_a_race_on_a_separate_cluster(processes, tmp_path, monkeypatch):
+    processes.scheduler()
+    processes.worker()
+    processes.worker()
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", processes.address)
     store = Store(tmp_path)
     engine = Engine(store)
     engine.start()
@@ -257,6 +282,27 @@ def test_a_race_on_a_separate_cluster(separate_cluster, tmp_path, monkeypatch):
     runs = [engine.submit(config(600, seed=seed)) for seed in (5, 6)]
     assert [wait_until_over(engine, run) for run in runs] == [FINISHED, FINISHED]
     assert stored(engine, runs[0]) == plain(config(600, seed=5))
+    engine.close()
+    store.close()
+
+
+def test_a_scheduler_that_was_started_again_is_another_one(processes, tmp_path, monkeypatch):
+    scheduler = processes.scheduler()
+    processes.worker()
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", processes.address)
+    monkeypatch.setattr("dashboard.dispatcher.TRY_AGAIN_SECONDS", 0.5)
+    store = Store(tmp_path)
+    engine = Engine(store)
+    engine.start()
+    run = engine.submit(config(100_000))
+    wait_for(lambda: engine.status(run).step > 0)
+    scheduler.kill()
+    scheduler.wait(30)
+    processes.scheduler(int(processes.address.rpartition(":")[2]))
+    processes.worker()
+    assert wait_until_over(engine, run) == CUT_OFF
+    assert engine.status(run).message == LOST_MESSAGE
+    assert wait_until_over(engine, engine.submit(config(seed=1))) == FINISHED
     engine.close()
     store.close()
 
