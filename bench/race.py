@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import psutil
 import torch
 
 from bench.interleaved import Result, medians, slowdown, speedup
@@ -43,6 +44,7 @@ def run() -> Iterator[Result]:
     yield from _stacked("numbers", lanes=6, bar=2.5, repeats=9, probes=True)
     yield from _stacked("digits", lanes=16, bar=1.8, repeats=9)
     yield _histograms()
+    yield _memory()
 
 
 def _stacked(name: str, lanes: int, bar: float, repeats: int, probes: bool = False) -> Iterator[Result]:
@@ -138,3 +140,16 @@ def _histograms() -> Result:
 
     times = medians({"bits": lambda: histogram(x), "log + histc": log_and_histc}, repeats=30)
     return speedup("histogram of 6 lanes by group: over log + histc", "bits", "log + histc", 5, times)
+
+
+def _memory() -> Result:
+    """This process's memory when a race of 20,000 steps ends, against at its step 2,000."""
+    lanes = tuple(lane for lane, _ in PEERS.values())
+    entry = Entry(lanes=lanes, steps=20_000, batch_size=1, steps_per_frame=100, record_every=20, device="cpu")
+    resident = {
+        frame.last: psutil.Process().memory_info().rss / 1e6
+        for frame in Race(TASKS["surfaces"].open(), entry).frames()
+        if frame.last in (2_000, 20_000)
+    }
+    name = f"20,000-step race: its {resident[20_000]:.1f} MB at the end, of those at step 2,000"
+    return Result(name, resident[20_000] / resident[2_000], 1.02, False, {})

@@ -18,6 +18,8 @@ from radam_core.schedules import DECAYS, WARMUPS
 
 LANE = {"label": "Adam", "method": "adam", "lr": 1e-3}
 
+LANES = [{**LANE, "label": str(k)} for k in range(64)]
+
 
 def config(**changes):
     return RaceConfig.make({"task": "numbers", "lanes": [LANE], **changes})
@@ -141,6 +143,11 @@ def test_what_is_left_out_comes_from_the_task():
         ({"settings": {"dept": 4}}, "numbers has no setting 'dept'; it has depth, width"),
         ({"settings": {"norm": "mid"}}, r"numbers\.norm must be one of post, pre, got 'mid'"),
         ({"settings": 3}, "settings must be a mapping from names to values, got 3"),
+        (
+            {"settings": {"label_smoothing": 10**400}},
+            r"numbers\.label_smoothing must be a number from 0 to .*, got 1000",
+        ),
+        ({"steps": 100_000, "lanes": LANES}, r"lanes times recorded steps may be at most 1,000,000, got 6,400,000"),
         ({"lanes": []}, "lanes must be from 1 to 64, got 0"),
         ({"lanes": [LANE] * 65}, "lanes .*at most 64"),
         ({"lanes": [LANE, LANE]}, "lanes must have labels of their own, got 'Adam' twice"),
