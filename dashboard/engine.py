@@ -88,7 +88,7 @@ class Engine:
     @property
     def trouble(self) -> str:
         """Why nothing can be trained now, in words; empty when it can."""
-        return self.dispatcher.trouble
+        return self.dispatcher.ledger.trouble
 
     def wait_until_ready(self, timeout: float) -> bool:
         end = time.monotonic() + timeout

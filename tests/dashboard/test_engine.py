@@ -15,8 +15,8 @@ import pytest
 from dashboard import headless, worker
 from dashboard.cluster import RACES_PER_WORKER, Layout, layout
 from dashboard.config import RaceConfig
-from dashboard.dispatcher import LOST_MESSAGE
 from dashboard.engine import Engine
+from dashboard.ledger import LOST_MESSAGE
 from dashboard.presets import lane
 from dashboard.store import CUT_OFF, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, STOPPED, Store
 from radam_core.frames import encode_frame
@@ -188,7 +188,7 @@ def test_a_full_disk_ends_the_run_in_hand_and_not_the_engine(engine, monkeypatch
 def test_a_worker_that_says_nonsense_ends_its_own_run_only(engine):
     run = engine.submit(config(20_000, seed=12))
     wait_for(lambda: engine.status(run).step > 0)
-    key = engine.dispatcher.jobs[run].future.key
+    key = engine.dispatcher.ledger.jobs[run].future.key
     engine.dispatcher._notes.put({"run": run, "key": key, "surprise": True})
     assert wait_until_over(engine, run) == FAILED
     assert wait_until_over(engine, engine.submit(config(seed=13))) == FINISHED
