@@ -11,10 +11,17 @@ import streamlit as st
 from dashboard.assets import plotly_url, script
 from dashboard.look import TEMPLATES
 
+# The toolbar stands in the gap above the chart, where it covers no legend.
+_CSS = """
+.lab-chart { width: 100%; }
+.lab-chart .modebar-btn svg { height: 18px; width: 18px; }
+.lab-chart:not(.lab-plot) .modebar-container { top: -19px !important; }
+"""
+
 _component = st.components.v2.component(
     "radam_lab_chart",
     html='<div class="lab-chart" role="img"></div>',
-    css=".lab-chart { width: 100%; }\n.lab-chart .modebar-btn svg { height: 18px; width: 18px; }",
+    css=_CSS,
     js=script("plot_parts.js", "chart.js"),
     isolate_styles=False,
 )

@@ -45,19 +45,19 @@ function saveButton(Plotly, format, filename, layout) {
 const configs = new WeakMap()
 
 function plotConfig(Plotly, box, filename, saved) {
-  const narrow = box.offsetWidth < 520
+  const small = matchMedia("(max-width: 640px), (hover: none)").matches // a telephone has no room and nothing hovers
   const known = configs.get(box)
-  if (known?.narrow === narrow) return known.config
+  if (known?.small === small) return known.config
   const config = {
     responsive: true,
     displaylogo: false,
-    displayModeBar: narrow ? false : "hover",
+    displayModeBar: small ? false : "hover",
     scrollZoom: false,
     modeBarButtons: [
       [saveButton(Plotly, "png", filename, saved), saveButton(Plotly, "svg", filename, saved)],
       ["zoom2d", "pan2d", "autoScale2d"],
     ],
   }
-  configs.set(box, { narrow, config })
+  configs.set(box, { small, config })
   return config
 }
