@@ -1,6 +1,7 @@
 """The paper's formulas with the numbers of the moment put in, as LaTeX."""
 
-from radam_core.theory import rectification, rho, rho_inf
+from dashboard.figures.rectification import FACTOR_NAMES
+from radam_core.theory import LOWEST_THRESHOLD, rectification, rho, rho_inf
 
 
 def rho_formula(t: int, beta2: float) -> str:
@@ -16,12 +17,50 @@ def rho_formula(t: int, beta2: float) -> str:
 def rectification_formula(t: int, beta2: float, threshold: float) -> str:
     """r_t at one step, or why there is none (Section 4.2)."""
     general = r"\sqrt{\frac{(\rho_t - 4)(\rho_t - 2)\,\rho_\infty}{(\rho_\infty - 4)(\rho_\infty - 2)\,\rho_t}}"
-    rho_t, limit = float(rho(t, beta2)), float(rho_inf(beta2))
-    if rho_t <= threshold:
-        return rf"r_t = {general} \quad \text{{is not defined: }} \rho_t = {_number(rho_t)} \le {threshold:g}"
+    rho_t, limit, lowest = float(rho(t, beta2)), float(rho_inf(beta2)), LOWEST_THRESHOLD["first-order"]
+    if rho_t <= lowest:
+        return rf"r_t = {general} \quad \text{{is not defined: }} \rho_t = {_number(rho_t)} \le {lowest:g}"
     a, b = _number(rho_t), _number(limit)
     numbers = rf"\sqrt{{\frac{{({a} - 4)({a} - 2) \cdot {b}}}{{({b} - 4)({b} - 2) \cdot {a}}}}}"
-    return rf"r_t = {general} = {numbers} = {float(rectification(t, beta2, threshold)):.4f}"
+    unused = rf"\quad \text{{but is not used yet: }} \rho_t \le {threshold:g}" if rho_t <= threshold else ""
+    return rf"r_t = {general} = {numbers} = {float(rectification(t, beta2)):.4f}{unused}"
+
+
+# What each curve is, by the name of the method that has it: its factor w_t, the idea, and where it is from.
+_PAPER, _MA_YARATS = "Liu et al. 2020", "Ma & Yarats 2021"
+WARMUPS: dict[str, tuple[str, str, str]] = {
+    "radam": (
+        r"w_t = r_t",
+        "from the variance of Adam's adaptive rate; before it starts, steps follow the momentum",
+        _PAPER,
+    ),
+    "adam-linear": (r"w_t = \min(1,\ t / T_w)", "the usual warmup: you choose its length $T_w$", _PAPER),
+    "adam-untuned-linear": (
+        r"w_t = \min(1,\ t / T_w),\ T_w = 2 / (1 - \beta_2)",
+        "*untuned*: nothing to choose, its length follows from $\\beta_2$",
+        _MA_YARATS,
+    ),
+    "adam-exponential": (r"w_t = 1 - e^{-t / \tau}", "comes ever closer to 1: you choose $\\tau$", _MA_YARATS),
+    "adam-untuned-exponential": (
+        r"w_t = 1 - e^{-t / \tau},\ \tau = 1 / (1 - \beta_2)",
+        "likewise nothing to choose",
+        _MA_YARATS,
+    ),
+    "gi-adam": (
+        r"w_t = \sqrt{1 - \beta_2^t}",
+        "Adam whose $v$ starts at the first squared gradient instead of 0 but is corrected as if it had started at 0, "
+        "which makes the early steps smaller by this factor",
+        "Kalra & Barkeshli 2024",
+    ),
+}
+
+
+def warmup_lines() -> str:
+    """A line for each warmup: its name as in the legend, formula, idea and source."""
+    return "\n".join(
+        f"- **{FACTOR_NAMES[name].replace('<sub>t</sub>', 'ₜ')}**, ${formula}$: {idea}. *{source}*"
+        for name, (formula, idea, source) in WARMUPS.items()
+    )
 
 
 def _number(value: object) -> str:

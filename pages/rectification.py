@@ -13,7 +13,7 @@ from dashboard.figures.rectification import (
     steps_to_draw,
     warmup_figure,
 )
-from dashboard.formulas import rectification_formula, rho_formula
+from dashboard.formulas import rectification_formula, rho_formula, warmup_lines
 from dashboard.words import closest_sentence, never_rectified
 from radam_core.comparison import closest_warmup, settled_step, warmup_factors
 from radam_core.methods import METHODS
@@ -49,6 +49,8 @@ chart(
     alt="The rectification term r_t and the factors of five warmups against the step",
     height=400,
 )
+with st.expander("What each curve is"):
+    st.markdown(warmup_lines())
 
 left, right = st.columns(2, gap="large")
 with left:
@@ -69,7 +71,7 @@ left, right = st.columns(2, gap="large")
 with left:
     st.subheader("Where $r_t$ comes from: $\\rho_t$")
     st.markdown("$\\rho_t$ is how many equally weighted squared gradients the average $v_t$ is likened to.")
-    chart(rho_figure(t, beta2, threshold, first, log_t), "rho", alt="rho_t against the step", height=340)
+    chart(rho_figure(t, beta2, threshold, first, log_t), "rho", alt="rho_t against the step", height=410)
 with right:
     st.subheader("The learning rate in force")
     one, two = st.columns(2)
@@ -81,7 +83,7 @@ with right:
         learning_rate_figure(t, lr, factors, DECAYS[decay](t[-1], warmup_steps)(t), log_t),
         "learning-rate",
         alt="The learning rate times warmup and decay against the step",
-        height=330,
+        height=400,
     )
 
 st.subheader("Several $\\beta_2$ at once")

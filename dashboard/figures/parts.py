@@ -43,22 +43,23 @@ def log_axis() -> dict[str, Any]:
     return {"type": "log", "dtick": 1, "minor": {"ticks": "outside", "ticklen": 3, "dtick": "D1", "showgrid": False}}
 
 
-def level(figure: go.Figure, y: float, text: str, above: bool) -> None:
-    """A dashed line across the figure with its name at the right end."""
+def level(figure: go.Figure, y: float, text: str, above: bool, left: bool = False) -> None:
+    """A dashed line across the figure with its name at the right end, or at the left."""
     figure.add_hline(y=y, line={"dash": "dash", "color": GREY})
     figure.add_annotation(
-        x=1,
+        x=0 if left else 1,
         xref="paper",
+        xshift=6 if left else 0,
         y=np.log10(y) if figure.layout.yaxis.type == "log" else y,
         text=text,
         showarrow=False,
-        xanchor="right",
+        xanchor="left" if left else "right",
         yanchor="bottom" if above else "top",
     )
 
 
-def shade_momentum_phase(figure: go.Figure, first: int | None, last: float) -> None:
-    """Grey over the steps that RAdam takes by momentum alone, and a line where r_t starts."""
+def shade_momentum_phase(figure: go.Figure, first: int | None, last: float, low: bool = False) -> None:
+    """Grey over the steps that RAdam takes by momentum alone, and words where r_t starts: at the top, or low down."""
     never = first is None
     end = last if first is None else first - 0.5
     figure.add_vrect(x0=0.9, x1=end, fillcolor=GREY, opacity=0.18, line_width=0, layer="below")
@@ -66,7 +67,7 @@ def shade_momentum_phase(figure: go.Figure, first: int | None, last: float) -> N
     figure.add_annotation(
         x=1 if never else np.log10(end) if log_t else end,
         xref="paper" if never else "x",
-        y=0.04 if never else 0.98,
+        y=0.04 if never or low else 0.98,
         yref="paper",
         text="momentum only, for ever" if never else f"r<sub>t</sub> starts at step {first}",
         showarrow=False,

@@ -48,11 +48,11 @@ def rho_figure(t: FloatArray, beta2: float, threshold: float, first: int | None,
     step_axis(figure, log_t)
     figure.update_yaxes(title_text="ρ<sub>t</sub>, samples in the likened average", **log_axis())
     if limit == threshold:
-        level(figure, limit, f"ρ<sub>∞</sub> = {limit:g}, the threshold", above=False)
+        level(figure, limit, f"ρ<sub>∞</sub> = {limit:g}, the threshold", above=False, left=True)
     else:
-        level(figure, limit, f"ρ<sub>∞</sub> = {limit:,.4g}", above=limit < threshold)
+        level(figure, limit, f"ρ<sub>∞</sub> = {limit:,.4g}", above=limit < threshold, left=True)
         level(figure, threshold, f"threshold {threshold:g}", above=True)
-    shade_momentum_phase(figure, first, float(t[-1]))
+    shade_momentum_phase(figure, first, float(t[-1]), low=True)
     figure.update_layout(showlegend=False)
     return figure
 
@@ -67,7 +67,7 @@ def learning_rate_figure(
     )
     step_axis(figure, log_t)
     figure.update_yaxes(title_text="α<sub>t</sub> r<sub>t</sub>, learning rate in force", rangemode="tozero")
-    figure.update_layout(showlegend=False)
+    figure.update_layout(legend_traceorder="reversed")
     return figure
 
 
