@@ -17,10 +17,10 @@ chart(
     untuned_figure([b for b in controls.BETA2S if b >= 0.7]),
     "home",
     alt="r_t and the untuned linear warmup against the step, moving together as beta2 changes",
-    height=400,
+    height=360,
     play=True,
 )
 for column, page in zip(st.columns(len(PAGES) - 1, gap="small"), PAGES[1:], strict=True):
     with column, st.container(border=True, height="stretch"):
-        st.page_link(page.file, label=f"**{page.question}**", icon=page.icon)
-        st.caption(page.promise)
+        st.page_link(page.file, label=f"**{page.title}**", icon=page.icon)
+        st.caption(f"**{page.question}** {page.promise}")
