@@ -1,7 +1,7 @@
 """The shared controls. Each is bound to the URL, so that a link carries the whole state of a page.
 
-Values in a URL are anybody's: Streamlit puts the default in place of one that is not allowed, and `_check_link` says
-so in a sentence.
+Values in a URL are anybody's: Streamlit uses another value in place of what is not allowed, and `_check_link` says so
+in a sentence.
 """
 
 from collections.abc import Callable, Sequence
@@ -91,20 +91,31 @@ def choose_from_list(label: str, key: str, options: Sequence[str], default: str)
 def choose_many(
     label: str, key: str, options: Sequence[T], default: Sequence[T], show: Callable[[T], str] = compact, most: int = 6
 ) -> list[T]:
-    _check_link(key, [show(option) for option in options])
+    _check_link(key, [show(option) for option in options], most)
     return st.multiselect(label, options, default, format_func=show, key=key, bind="query-params", max_selections=most)
 
 
-def _check_link(key: str, allowed: list[str]) -> None:
-    refused = [value for value in st.query_params.get_all(key) if value not in allowed]
-    if refused:
-        shown = refused[0][:40].replace("`", "'").replace("\n", " ")
-        listed = f"{allowed[0]} to {allowed[-1]}" if len(allowed) > 8 else ", ".join(allowed)
-        st.warning(f"The link asked for `{key} = {shown}`. Allowed: {listed}. The default is shown instead.")
+def switch(label: str, key: str) -> bool:
+    """On or off; off to begin with."""
+    _check_link(key, ["true", "false"], read=str.lower)
+    return st.toggle(label, key=key, bind="query-params")
 
 
-def beta2_control(threshold: float = 4.0) -> float:
-    """beta2 on a log scale of 1 - beta2, with what follows from it."""
+def _check_link(key: str, allowed: list[str], most: int = 1, read: Callable[[str], str] = str) -> None:
+    """Say so when the link has for this key a value that is not allowed, one twice, or more than `most`."""
+    values = [read(value) for value in st.query_params.get_all(key)]
+    if most > 1 and values == [""]:  # how a link says that nothing is chosen
+        return
+    refused = [value for value in values if value not in allowed]
+    if refused or len(set(values)) < len(values) or len(values) > most:
+        shown = ", ".join(refused[:1] or values)[:40].replace("`", "'").replace("\n", " ")
+        amount = "one of" if most == 1 else f"at most {most}, each once, of"
+        listed = f"{len(allowed)} values from {allowed[0]} to {allowed[-1]}" if len(allowed) > 8 else ", ".join(allowed)
+        st.warning(f"The link asked for `{key} = {shown}`. Allowed: {amount} {listed}. The control shows what is used.")
+
+
+def beta2_control(*thresholds: float) -> float:
+    """beta2 on a log scale of 1 - beta2, with what follows from it at these thresholds; the paper's is 4."""
     beta2 = pick(
         "**$\\beta_2$**, memory of the squared gradients",
         "beta2",
@@ -112,18 +123,22 @@ def beta2_control(threshold: float = 4.0) -> float:
         0.999,
         help="Evenly spaced in log(1 − β₂): each notch lengthens the memory 1/(1 − β₂) by about the same factor.",
     )
-    st.caption(beta2_facts(beta2, threshold))
+    st.caption(beta2_facts(beta2, thresholds or (4.0,)))
     return beta2
 
 
-def beta2_facts(beta2: float, threshold: float) -> str:
-    """rho_inf, the first rectified step and the warmup that beta2 implies, in a line."""
-    first = first_rectified_step(beta2, threshold)
-    limit = f"$\\rho_\\infty$ = {float(rho_inf(beta2)):,.4g}"
-    if first is None:
-        return f"{limit}, at or below the threshold {threshold:g}: **$r_t$ does not exist**"
-    warmup = effective_warmups(beta2, 0, 0, threshold)["radam"]
-    return f"{limit} · $r_t$ starts at step {first} · worth **{warmup:,.0f} steps** of warmup"
+def beta2_facts(beta2: float, thresholds: Sequence[float]) -> str:
+    """rho_inf, and for each threshold the first rectified step and the warmup that beta2 implies, in a line."""
+    facts = [f"$\\rho_\\infty$ = {float(rho_inf(beta2)):,.4g}"]
+    for threshold in thresholds:
+        where = f"threshold {threshold:g}: " if len(thresholds) > 1 else ""
+        first = first_rectified_step(beta2, threshold)
+        if first is None:
+            facts.append(f"{where or f'at or below the threshold {threshold:g}: '}**$r_t$ never starts**")
+        else:
+            warmup = effective_warmups(beta2, 0, 0, threshold)["radam"]
+            facts.append(f"{where}$r_t$ starts at step {first}, worth **{warmup:,.0f} steps** of warmup")
+    return " · ".join(facts)
 
 
 def threshold_control() -> float:

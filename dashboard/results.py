@@ -25,9 +25,9 @@ _averages: Remembered[Averages] = Remembered(most=24)
 _paper: Remembered[SimulatedVariance] = Remembered(most=1)
 
 
-def simulated_steps(beta2: float) -> int:
-    """Six memories of the average, as the paper's 6000 steps at 0.999; not so many that a visitor waits."""
-    return int(np.clip(6 / (1 - beta2), 200, 12_000))
+def simulated_steps(beta2: float, beta1: float = 0.9) -> int:
+    """Six memories of the longer average, as the paper's 6000 steps at 0.999; not so many that a visitor waits."""
+    return int(np.clip(round(6 / (1 - max(beta1, beta2))), 200, 12_000))
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -62,7 +62,7 @@ def averages(
     beta2: float, trajectories: int, beta1: float = 0.9, first: int = 5, progress: Progress | None = None
 ) -> Averages:
     """Simulated trajectories, drawn once for all mu and all visitors."""
-    steps = simulated_steps(beta2)
+    steps = simulated_steps(beta2, beta1)
     return _averages.get(
         (beta2, beta1, trajectories, first),
         lambda: sample_averages(beta2, steps, trajectories, beta1=beta1, first=first, progress=progress),
@@ -91,3 +91,31 @@ class UpdateSize:
 def update_size(drawn: Averages, mu: float) -> UpdateSize:
     update = np.abs(drawn.update(mu))
     return UpdateSize(drawn.t, np.median(update, axis=1), np.sqrt(np.mean(np.square(update), axis=1)))
+
+
+@dataclass(frozen=True)
+class Settling:
+    """A curve's start and end, and the first drawn step at which it is within a tenth of its end; None if none is."""
+
+    start: float
+    final: float
+    step: int | None
+    hardly_changes: bool  # within a tenth of its end throughout
+    last: int  # the last drawn step
+
+
+def settling(t: FloatArray, curve: FloatArray, final: float) -> Settling:
+    near = np.abs(curve - final) <= 0.1 * final
+    step = int(t[np.argmax(near)]) if near.any() else None
+    return Settling(float(curve[0]), final, step, bool(near.all()), int(t[-1]))
+
+
+def size_settling(size: UpdateSize) -> Settling:
+    """Of the median update. Its end is the middle of the last ten drawn steps, which evens out the chance in each."""
+    return settling(size.t, size.median, float(np.median(size.median[-10:])))
+
+
+def variance_settling(beta2: float, mu: float, last: int) -> Settling:
+    """Of the exact variance, at the steps of `variance_routes`. Its end is its limit, which may lie beyond the last."""
+    t, curves = variance_routes(beta2, mu, last)
+    return settling(t, curves["exact"], float(variance_exact(np.inf, beta2, mu)))

@@ -63,7 +63,7 @@ def implementation_table(profiles: list[str]) -> pd.DataFrame:
             {
                 "implementation": PROFILE_NAMES[name],
                 "rectifies when": f"ρₜ {'≥' if knobs['at_threshold'] else '>'} {knobs['threshold']:g}",
-                "below that": "momentum step" if knobs["below"] == "momentum" else "no step at all",
+                "below that": _BELOW[knobs["below"]],
                 "epsilon": f"{knobs['eps']:g}, {knobs['eps_placement']} bias correction",
                 "weight decay": _DECAYS.get(name, "decoupled" if knobs["decoupled_weight_decay"] else "L2"),
             }
@@ -71,4 +71,5 @@ def implementation_table(profiles: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+_BELOW = {"momentum": "momentum step", "skip": "no step at all"}
 _DECAYS = {"torch": "L2, decoupled as an option", "optax": "none of its own"}

@@ -10,6 +10,7 @@ from dashboard.chart import chart
 from dashboard.figures.implementations import multiplier_figure
 from dashboard.look import PROFILE_STYLES
 from dashboard.questions import QUESTIONS
+from dashboard.words import never_rectified_profiles
 from radam_core.comparison import momentum_multiplier
 from radam_core.methods import METHODS, PROFILES
 
@@ -19,8 +20,6 @@ st.markdown(
     "epsilon and weight decay go. The first twenty steps show it."
 )
 wide, narrow = st.columns(2, gap="medium")
-with wide:
-    beta2 = controls.beta2_control()
 with narrow:
     size = controls.pick(
         "Size of the gradients",
@@ -36,18 +35,24 @@ chosen = controls.choose_many(
     tuple(PROFILES),
     show=tables.PROFILE_NAMES.__getitem__,
 )
-t = np.arange(1, 21)
-methods = {name: replace(METHODS["radam"], betas=(0.9, beta2), **PROFILES[name]) for name in chosen}
-multipliers = {tables.PROFILE_NAMES[name]: momentum_multiplier(m, t, size) for name, m in methods.items()}
-styles = {tables.PROFILE_NAMES[name]: style for name, style in PROFILE_STYLES.items()}
-chart(
-    multiplier_figure(t, multipliers, styles),
-    "implementations",
-    alt="The multiplier that each implementation applies to the momentum in the first twenty steps",
-    height=380,
-)
-st.caption("Relative to the learning rate. A gap means that no step is taken.")
-st.dataframe(tables.implementation_table(chosen), hide_index=True, alt="How the implementations differ")
+with wide:
+    beta2 = controls.beta2_control(*sorted({PROFILES[name]["threshold"] for name in chosen}))
+silent = never_rectified_profiles(beta2, chosen)
+if silent:
+    st.warning(silent, icon=":material/block:")
+if chosen:
+    t = np.arange(1, 21)
+    methods = {name: replace(METHODS["radam"], betas=(0.9, beta2), **PROFILES[name]) for name in chosen}
+    multipliers = {tables.PROFILE_NAMES[name]: momentum_multiplier(m, t, size) for name, m in methods.items()}
+    styles = {tables.PROFILE_NAMES[name]: style for name, style in PROFILE_STYLES.items()}
+    chart(
+        multiplier_figure(t, multipliers, styles),
+        "implementations",
+        alt="The multiplier that each implementation applies to the momentum in the first twenty steps",
+        height=380,
+    )
+    st.caption("Relative to the learning rate. A gap means that no step is taken.")
+    st.dataframe(tables.implementation_table(chosen), hide_index=True, alt="How the implementations differ")
 
 st.subheader("Take it along")
 one, two, three = st.columns(3, gap="medium")

@@ -12,7 +12,7 @@ from radam_core.theory import rectification
 st.title("Variance or size?")
 st.markdown(
     "Why does a slow start help Adam? Because its adaptive rate **varies** too much early on, or because its early "
-    "updates are simply too **large**? Both fall during the first steps; they do so at different speeds."
+    "updates are simply too **large**? Look which of the two settles first, and how far $r_t$ has come by then."
 )
 one, two, three = st.columns(3, gap="medium")
 with one:
@@ -25,7 +25,8 @@ with three:
 with st.spinner("Simulating ...", show_time=True):
     drawn = results.averages(beta2, 2000, beta1, first=1)
 size = results.update_size(drawn, mu)
-t, routes = results.variance_routes(beta2, mu, results.simulated_steps(beta2))
+last = results.simulated_steps(beta2, beta1)
+t, routes = results.variance_routes(beta2, mu, last)
 r_t = np.asarray(rectification(size.t, beta2))
 chart(
     variance_or_size_figure(
@@ -38,9 +39,9 @@ chart(
     ),
     "variance-or-size",
     alt="Variance of the adaptive rate, r_t, and the size of Adam's update against the step",
-    height=420,
+    height=360,
 )
-st.markdown(size_sentence(size.t, size.median, r_t))
+st.markdown(size_sentence(results.size_settling(size), results.variance_settling(beta2, mu, last), beta2))
 
 left, right = st.columns(2, gap="large")
 with left, st.container(border=True, height="stretch"):
@@ -49,19 +50,20 @@ with left, st.container(border=True, height="stretch"):
         "With few gradients in $v_t$, the adaptive rate has a variance that is infinite at first and falls like "
         "$1/\\rho_t$. Steps taken with it are gambles, and a few bad ones can lead where training does not recover. Warmup "
         "shrinks $\\alpha_t^2\\,\\mathrm{Var}[\\psi_t]$; $r_t$ holds it constant. Controls that reduce the variance without a "
-        "warmup (Adam-2k, Adam-eps) also avoid the failure in the paper.\n\n"
+        "warmup (Adam-2k, Adam-eps) also avoid the failure in the paper, though Adam-2k as published also makes its first real "
+        "updates ten times smaller, so it does not tell variance from size.\n\n"
         "*Liu et al., On the Variance of the Adaptive Learning Rate and Beyond, ICLR 2020.*"
     )
 with right, st.container(border=True, height="stretch"):
     st.subheader("The other reading: size")
     st.markdown(
         "At step 1 every coordinate moves by exactly $\\alpha$, whatever its gradient. Momentum then averages the noise "
-        "away, within about $1/(1-\\beta_1)$ steps, long before $r_t$ has risen. So RAdam is four momentum steps and then "
+        "away within some $1/(1-\\beta_1)$ steps: at the usual $\\beta_1 = 0.9$, $\\beta_2 = 0.999$ long before $r_t$ has risen. So RAdam is four momentum steps and then "
         "Adam with a fixed warmup, and an untuned linear warmup over $2/(1-\\beta_2)$ steps does as well.\n\n"
         "*Ma & Yarats, On the Adequacy of Untuned Warmup for Adaptive Optimization, AAAI 2021.*"
     )
 st.markdown(
-    "**What this page can and cannot show.** The curves are for independent Gaussian gradients. They show that size settles "
-    "sooner than variance, and that both readings call for a slow start; which of the two breaks a real training run is a "
-    "question for the run itself."
+    "**What this page can and cannot show.** The curves are for independent Gaussian gradients. They show how soon size "
+    "and variance settle; which of the two breaks a real training run is a question for the run itself. The page *Race* "
+    "has a strict Adam-2k, which leaves the first updates their size."
 )

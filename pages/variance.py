@@ -72,7 +72,7 @@ one, two = st.columns([2, 3], gap="large", vertical_alignment="bottom")
 with one:
     task = controls.choose("Network", "network", MEASURED_TASKS, "digits")
 with two:
-    measuring = st.toggle("Measure its gradients in a worker, some seconds", key="real", bind="query-params")
+    measuring = controls.switch("Measure its gradients in a worker, some seconds", "real")
 st.markdown(
     f"The weights stay as they were initialised; {STREAMS} streams of independent batches each feed an average $v_t$. The "
     "variance of $\\psi_t$ over the streams, parameter by parameter, is set in units of that parameter's own noise $\\sigma$."
@@ -87,7 +87,7 @@ with left:
     chart(paper_approximation_figure(), "paper-approximation", alt="The paper's approximation figure", height=430)
 with right:
     st.markdown("**Simulation**: $\\beta_2 = 0.999$, 5000 runs of 6000 steps, six means $\\mu$, from step 5.")
-    if st.toggle("Simulate at the paper's settings", key="paper", bind="query-params"):
+    if controls.switch("Simulate at the paper's settings", "paper"):
         bar = st.progress(0.0, "Simulating 30 million gradients")
         simulation = results.paper_simulation(bar.progress)
         bar.empty()
