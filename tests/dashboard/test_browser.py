@@ -9,12 +9,18 @@ from pathlib import Path
 import pytest
 
 from dashboard.navigation import PAGES
-from tests.conftest import opened, running_server, wait_until_drawn
+from tests.conftest import ROOT, opened, running_server, wait_until_drawn
 
 THEORY = [page.name for page in PAGES if page.name != "race"]
 HOSTILE = ["nan", "1e999", "-1", "<script>alert(1)</script>", "'; DROP TABLE runs; --", "a" * 10_000, "", "0.9990"]
 RECTIFICATION_KEYS = ("beta2", "threshold", "axis", "warmup", "tau", "lr", "decay", "compare", "t")
-VARIANCE_KEYS = ("beta2", "mu", "runs")
+LINK_KEYS = {
+    "rectification": RECTIFICATION_KEYS,
+    "variance": ("beta2", "mu", "runs", "network", "real", "paper"),
+    "size": ("beta2", "beta1", "mu"),
+    "implementations": ("beta2", "gradient", "which", "profile", "lr", "wd"),
+}
+MANY = ("compare", "which")  # an empty one of these is an empty choice
 
 
 def url_of(address: str, name: str) -> str:
@@ -80,12 +86,13 @@ def test_a_link_opens_the_same_state(browser, address):
 
 
 @pytest.mark.parametrize("shift", [0, 3, 5])
-@pytest.mark.parametrize(("name", "keys"), [("rectification", RECTIFICATION_KEYS), ("variance", VARIANCE_KEYS)])
+@pytest.mark.parametrize(("name", "keys"), LINK_KEYS.items(), ids=LINK_KEYS)
 def test_hostile_links_give_a_working_page_and_sentences(browser, address, name, keys, shift):
     query = {key: HOSTILE[(i + shift) % len(HOSTILE)] for i, key in enumerate(keys)}
+    refused = [key for key, value in query.items() if value or key not in MANY]
     with opened(browser, f"{address}/{name}?{urllib.parse.urlencode(query)}") as page:
         assert page.locator("[data-testid=stException]").count() == 0
-        assert page.get_by_text("The link asked for").count() == len(keys)
+        assert page.get_by_text("The link asked for").count() == len(refused)
 
 
 def test_the_toolbar_saves_png_and_svg_under_a_telling_name(browser, address):
@@ -103,6 +110,48 @@ def test_the_toolbar_saves_png_and_svg_under_a_telling_name(browser, address):
                 assert int.from_bytes(content[16:20], "big") == round(3 * width)
             else:
                 assert b"rgb(255, 255, 255)" in content
+
+
+@pytest.mark.parametrize(
+    ("name", "chart"),
+    [
+        ("implementations", "question-just-adam"),
+        ("variance", "paper-approximation"),
+        ("rectification", "learning-rate"),
+    ],
+)
+def test_a_chart_in_a_narrow_column_saves_too_with_its_whole_legend(browser, address, name, chart):
+    with opened(browser, f"{address}/{name}") as page:
+        box = page.locator(f".st-key-chart-{chart} .lab-chart")
+        box.hover()
+        place, legend = box.bounding_box(), box.locator(".infolayer .legend").bounding_box()
+        assert place["width"] < 600
+        buttons = box.locator(".modebar").bounding_box()
+        assert buttons["y"] + buttons["height"] <= legend["y"], "the buttons cover the legend"
+        assert legend["x"] + legend["width"] <= place["x"] + place["width"], "the legend is cut off"
+        names = box.evaluate("(graph) => graph._fullData.map((trace) => trace.name.split('<')[0])")
+        assert box.locator(".infolayer .legendtext").count() == len(names)
+        with page.expect_download() as waiting:
+            box.locator("[data-title='Save as SVG']").click()
+        assert waiting.value.suggested_filename == f"radam-lab-{chart}.svg"
+        saved = Path(waiting.value.path()).read_text(encoding="utf-8")
+        assert all(name in saved for name in names)
+
+
+def test_a_telephone_has_no_toolbar(browser, address):
+    with opened(browser, f"{address}/rectification", width=390, height=844) as page:
+        assert page.locator(".modebar-btn").count() == 0
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_ways_in_are_written_out(browser, address, width):
+    with opened(browser, address, width=width) as page:
+        cut = (
+            "(labels) => labels.filter((label) => label.scrollWidth > label.clientWidth + 1).map((l) => l.textContent)"
+        )
+        links = page.locator("[data-testid=stPageLink-NavLink] p, [data-testid=stPageLink-NavLink] span")
+        assert links.count() >= len(PAGES) - 1
+        assert links.evaluate_all(cut) == []
 
 
 def test_one_click_draws_the_papers_simulation(browser, address):
@@ -157,6 +206,28 @@ def test_plotly_comes_from_our_own_server_zipped_and_cacheable(address):
         assert len(response.read()) < 2_000_000
 
 
-def test_chromium_can_be_found():
-    found = subprocess.run([sys.executable, "-m", "tests.chromium"], check=False, capture_output=True, text=True)
-    assert "browser tests use" in found.stdout or "no Chromium was found" in found.stderr
+def find_chromium(path: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
+    """`python -m tests.chromium` where nothing but `path` is searched, so that it can install nothing either."""
+    searched = {"PATH": str(path), "PLAYWRIGHT_BROWSERS_PATH": str(path), **environment}
+    command = [sys.executable, "-m", "tests.chromium"]
+    return subprocess.run(command, check=False, capture_output=True, text=True, env=searched, cwd=ROOT)
+
+
+def test_a_chromium_on_the_path_is_found(tmp_path):
+    program = tmp_path / "chromium"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    found = find_chromium(tmp_path)
+    assert found.stdout == f"browser tests use {program}\n"
+    assert found.returncode == 0
+
+
+def test_a_missing_chromium_is_an_error_in_ci_and_a_sentence_elsewhere(tmp_path):
+    for environment, code in (({}, 0), ({"CI": "true"}, 1)):
+        found = find_chromium(tmp_path, **environment)
+        assert found.returncode == code
+        assert "no Chromium was found: set CHROME_PATH" in found.stderr
+        assert not found.stdout
+    wrong = find_chromium(tmp_path, CHROME_PATH=str(tmp_path / "nothing"))
+    assert "CHROME_PATH must be a browser's program" in wrong.stderr
+    assert wrong.returncode == 1

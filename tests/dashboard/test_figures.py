@@ -52,6 +52,9 @@ def test_learning_rate_figure_is_lr_times_warmup_times_decay():
     figure = rectification.learning_rate_figure(t, 0.01, factors, decay, log_t=False)
     drawn = traces(figure)[rectification.FACTOR_NAMES["adam-linear"]]
     np.testing.assert_allclose(drawn.y, 0.01 * np.minimum(1, t / 100) * decay)
+    np.testing.assert_allclose(traces(figure)["no warmup"].y, 0.01 * decay)
+    assert len(figure.data) == 7
+    assert figure.layout.showlegend is not False
 
 
 def test_several_beta2_are_drawn_in_order():
@@ -88,6 +91,83 @@ def test_rectified_variance_of_the_exact_route_is_flat():
     np.testing.assert_allclose(flat, theory.variance_exact(np.inf, 0.99), rtol=1e-8)
 
 
+def test_rectified_figure_draws_each_choice_of_r_over_the_exact_variance():
+    t, routes = results.variance_routes(0.99, 0.5, 600)
+    figure = variance.rectified_figure(t, routes["exact"], results.rectified_variances(0.99, 0.5, 600))
+    by_name = traces(figure)
+    exact = theory.variance_exact(t, 0.99, 0.5)
+    np.testing.assert_array_equal(by_name.pop("not rectified").y, exact)
+    assert by_name.keys() == {f"r<sub>t</sub> {name}" for name in results.ROUTES}
+    for name in results.ROUTES:
+        r_t = theory.rectification(t, 0.99, variance=name)
+        np.testing.assert_allclose(by_name[f"r<sub>t</sub> {name}"].y, r_t**2 * exact)
+        assert np.isfinite(r_t[t >= 5]).all()
+
+
+def test_errors_of_the_approximations_are_relative_and_drawn_in_per_cent():
+    t, routes = results.variance_routes(0.99, 0.0, 600)
+    errors = results.approximation_errors(routes)
+    late = t >= 5  # rho_t > 4: both forms are defined
+    rho = theory.rho(t[late], 0.99)
+    exact = theory.variance_exact(t[late], 0.99)
+    np.testing.assert_allclose(errors["analytic"][late], (theory.variance_analytic(rho) - exact) / exact)
+    np.testing.assert_allclose(errors["first-order"][late], (theory.variance_first_order(rho) - exact) / exact)
+    assert np.isnan(errors["first-order"][t < 5]).all()
+    figure = variance.error_figure(t, errors)
+    for name, error in errors.items():
+        drawn = traces(figure)[variance.ROUTE_NAMES[name]].y
+        np.testing.assert_allclose(drawn, 100 * error)
+        low, high = figure.layout.yaxis.range
+        assert (low < drawn[t >= 8]).all()
+        assert (drawn[t >= 8] < high).all()
+
+
+def test_variance_or_size_figure_draws_each_curve_at_its_own_steps():
+    curves = {name: (np.arange(1.0, 4 + i), np.full(3 + i, 0.1 + i)) for i, name in enumerate(variance.SIZE_NAMES)}
+    figure = variance.variance_or_size_figure(curves)
+    for name, (t, y) in curves.items():
+        drawn = traces(figure)[variance.SIZE_NAMES[name]]
+        np.testing.assert_array_equal(drawn.x, t)
+        np.testing.assert_array_equal(drawn.y, y)
+    assert figure.layout.yaxis.type == "log"
+
+
+def test_real_gradients_figure_sets_the_measurement_over_both_theories():
+    t = np.array([5.0, 10.0, 20.0])
+    quartiles = np.array([[0.1, 0.05, 0.02], [0.2, 0.1, 0.04], [0.4, 0.2, 0.08]])
+    theories = theory.variance_exact(t, 0.99), theory.variance_exact(t, 0.99, 0.3)
+    figure = variance.real_gradients_figure(t, 2 * quartiles[1], quartiles, *theories, "digits")
+    band, median, mean, gaussian, with_signal = figure.data
+    np.testing.assert_array_equal(band.y, [0.4, 0.2, 0.08, 0.02, 0.05, 0.1])  # along the upper edge, back on the lower
+    np.testing.assert_array_equal(median.y, quartiles[1])
+    np.testing.assert_array_equal(mean.y, 2 * quartiles[1])
+    np.testing.assert_array_equal(gaussian.y, theories[0])
+    np.testing.assert_array_equal(with_signal.y, theories[1])
+    assert median.name == "digits: median parameter"
+
+
+@pytest.mark.parametrize(
+    ("beta2", "beta1", "first"), [(0.999, 0.9, "size"), (0.9, 0.99, "variance")], ids=["usual", "long momentum"]
+)
+def test_settling_steps_order_size_and_variance(beta2, beta1, first):
+    size = results.size_settling(results.update_size(results.averages(beta2, 2000, beta1, first=1), 0.0))
+    settled = results.variance_settling(beta2, 0.0, results.simulated_steps(beta2, beta1))
+    assert ("size" if size.step < settled.step else "variance") == first
+    # The variance at that step, and not before it, is within a tenth of its limit.
+    limit = theory.variance_exact(np.inf, beta2)
+    assert abs(theory.variance_exact(settled.step, beta2) / limit - 1) <= 0.1
+    assert theory.variance_exact(0.9 * settled.step // 1, beta2) / limit > 1.1
+
+
+def test_settling_of_curves_that_hardly_change_or_do_not_arrive():
+    t = np.array([1.0, 10.0, 100.0])
+    flat = results.settling(t, np.array([1.0, 0.98, 1.0]), final=1.0)
+    assert flat.hardly_changes
+    assert flat.step == 1
+    falling = results.settling(t, np.array([5.0, 3.0, 2.0]), final=1.0)
+    assert (falling.step, falling.last, falling.hardly_changes) == (None, 100, False)
+
+
 def test_the_papers_figures():
     figure = variance.paper_approximation_figure()
     np.testing.assert_array_equal(figure.data[0].y, theory.variance_analytic(np.arange(5.0, 501.0)))
@@ -122,13 +202,70 @@ def test_multiplier_figure_has_a_gap_where_no_step_is_taken():
     assert traces(figure)["paper"].y[19] == pytest.approx(theory.rectification(20, 0.999) / 0.01, rel=1e-4)
 
 
+def rectified_or(t, beta2, otherwise, threshold=4.0):
+    """r_t where rho_t is above the threshold, and what the step is worth without it elsewhere."""
+    return np.where(theory.rho(t, beta2) > threshold, theory.rectification(t, beta2), otherwise)
+
+
+# The curves of each question's figure, worked out again from the theory: gradients have the size 0.01 unless named.
+QUESTION_CURVES = {
+    "warmup": lambda t, b: {
+        "RAdam's r<sub>t</sub>": theory.rectification(t, b),
+        "untuned exponential": 1 - np.exp(-t * (1 - b)),
+        "untuned linear": np.minimum(1, t * (1 - b) / 2),
+    },
+    "annealing": lambda t, b: {
+        "RAdam alone": theory.rectification(t, b),
+        "RAdam with cosine decay": theory.rectification(t, b) * (1 + np.cos(np.pi * (t - 1) / t[-1])) / 2,
+    },
+    "just-adam": lambda t, b: {
+        "RAdam": rectified_or(t, b, 0.01) / 0.01,
+        "Adam + untuned exponential warmup": (1 - np.exp(-t * (1 - b))) / 0.01,
+        "Adam": np.full(len(t), 1 / 0.01),
+    },
+    "which-lr": lambda t, b: {"RAdam at Adam's lr": theory.rectification(t, b), "Adam": np.ones(len(t))},
+    "four-or-five": lambda t, b: {
+        "threshold 4": rectified_or(t, b, 0.01) / 0.01,
+        "threshold 5": rectified_or(t, b, 0.01, threshold=5.0) / 0.01,
+    },
+    "unscaled": lambda t, b: {
+        "gradients of size 0.01": rectified_or(t, b, 0.01),
+        "size 1": rectified_or(t, b, 1.0),
+        "size 100": rectified_or(t, b, 100.0),
+    },
+    "degenerated": lambda t, b: {"ρ<sub>t</sub>": theory.rho(t, 0.6)},
+    "decay": lambda t, b: {
+        "decoupled": np.ones(len(t)),
+        "L2, gradients of size 0.1": theory.rectification(t, b) / 0.1,
+        "L2, gradients of size 10": theory.rectification(t, b) / 10,
+    },
+    "restarts": lambda t, b: {
+        "the same optimizer goes on": theory.rectification(t, b),
+        "a new one is made": theory.rectification(np.where(t > t[-1] / 2, t - t[-1] / 2, t), b),
+    },
+}
+
+
 @pytest.mark.parametrize("question", questions.QUESTIONS, ids=lambda question: question.key)
-@pytest.mark.parametrize("beta2", [0.5, 0.6, 0.999, 0.9999])
-def test_every_question_has_a_figure_at_every_beta2(question, beta2):
+@pytest.mark.parametrize("beta2", [0.5, 0.6, 0.65, 0.999, 0.9999])
+def test_every_question_draws_what_the_theory_says(question, beta2):
     figure = question.figure(beta2)
-    assert figure.data
+    expected = QUESTION_CURVES[question.key](np.asarray(figure.data[0].x, float), beta2)
+    assert traces(figure).keys() == expected.keys()
+    for name, curve in expected.items():
+        drawn = np.array(traces(figure)[name].y, float)
+        np.testing.assert_allclose(drawn, curve, rtol=1e-3, err_msg=name)  # epsilon is 1e-8 / 0.01 and less
+        assert np.isfinite(drawn).any() or beta2 <= 0.6, name
     assert figure.layout.xaxis.title.text == "step t"
     assert figure.layout.yaxis.title.text
+
+
+@pytest.mark.parametrize("key", ["warmup", "annealing", "which-lr", "restarts"])
+def test_a_question_without_its_curve_says_why(key):
+    question = next(question for question in questions.QUESTIONS if question.key == key)
+    words = [[note.text for note in question.figure(beta2).layout.annotations] for beta2 in (0.6, 0.65)]
+    assert any("never starts" in text for text in words[0])
+    assert not any("never starts" in text for text in words[1])
 
 
 def test_every_method_has_a_look_of_its_own():

@@ -14,7 +14,7 @@ from radam_core.theory import rectification
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def open_page(name: str, **query: str) -> AppTest:
+def open_page(name: str, **query: str | list[str]) -> AppTest:
     app = AppTest.from_file(str(ROOT / "dashboard" / "main.py"), default_timeout=60)
     for key, value in query.items():
         app.query_params[key] = value
@@ -67,6 +67,110 @@ def test_a_beta2_too_small_for_rectification_says_what_happens_and_why(beta2, th
     else:
         assert "SGD with momentum for ever" in app.warning[0].value
         assert ("2/3" if threshold == 5 else "0.6") in app.warning[0].value
+
+
+def test_implementations_that_never_rectify_say_so_and_the_caption_does_not_contradict():
+    app = open_page("implementations")
+    app.select_slider(key="beta2").set_value(0.65).run()
+    assert "The authors' code** waits for $\\rho_t$ to reach 5 and never takes a step." in app.warning[0].value
+    assert app.warning[0].value.count("momentum steps for ever") == 3
+    facts = app.caption[0].value
+    assert "threshold 4: $r_t$ starts at step 8" in facts
+    assert "threshold 5: **$r_t$ never starts**" in facts
+    app.multiselect(key="which").set_value(["paper"]).run()
+    assert not app.warning
+    assert "threshold 5" not in app.caption[0].value
+    app.multiselect(key="which").set_value([]).run()
+    assert not app.exception
+    assert "implementations" not in charts(app)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said", "unsaid"),
+    [
+        ({}, ["the size settles first"], "variance settles first"),
+        ({"beta1": 0.99, "beta2": 0.9}, ["the variance settles first"], "size settles first"),
+        ({"mu": 10.0}, ["hardly changes"], "falls from"),
+        ({"beta2": 0.5}, ["RAdam never rectifies"], "does not rectify yet"),
+        ({"beta2": 0.9999}, ["still falling at step 12,000", "the size settles first"], "variance settles first"),
+    ],
+    ids=str,
+)
+def test_the_size_page_says_what_its_curves_show(settings, said, unsaid):
+    app = open_page("size")
+    for key, value in settings.items():
+        app.select_slider(key=key).set_value(value)
+    app.run()
+    assert not app.exception
+    prose = " ".join(element.value for element in app.markdown)
+    for part in said:
+        assert part in prose
+    assert unsaid not in prose
+    assert "ten times smaller" in prose  # Adam-2k is no clean evidence
+
+
+def test_every_curve_of_the_rectification_page_is_explained():
+    app = open_page("rectification")
+    lines = app.expander[0].markdown[0].value
+    assert all(trace["name"].replace("<sub>t</sub>", "ₜ") in lines for trace in charts(app)["rectification"]["data"])
+    assert "\\min(1,\\ t / T_w)" in lines
+    assert "1 - e^{-t / \\tau}" in lines
+    named = [trace["name"] for trace in charts(app)["learning-rate"]["data"]]
+    assert "no warmup" in named
+    assert "showlegend" not in charts(app)["learning-rate"]["layout"]
+
+
+def test_home_labels_are_the_menus_and_the_questions_stand_below():
+    app = open_page("home")
+    assert [link.proto.label for link in app.get("page_link")] == [f"**{page.title}**" for page in PAGES[1:]]
+    assert [caption.value.split("** ")[0] for caption in app.caption] == [f"**{page.question}" for page in PAGES[1:]]
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "values", "allowed"),
+    [
+        ("rectification", "beta2", ["0.9", "0.98"], "one of 27 values from 0.5 to 0.9999"),
+        ("rectification", "beta2", ["0.9", "0.9"], "one of 27 values from 0.5 to 0.9999"),
+        ("rectification", "axis", ["linear", "log"], "one of log, linear"),
+        ("rectification", "decay", ["step", "linear"], "one of constant, step, linear, cosine, inverse-sqrt"),
+        (
+            "rectification",
+            "compare",
+            ["0.5", "0.6", "0.7", "0.8", "0.85", "0.9", "0.93"],
+            "at most 6, each once, of 27",
+        ),
+        ("rectification", "compare", ["0.9", "0.9"], "at most 6, each once, of 27"),
+        ("rectification", "compare", ["0.9", "2"], "at most 6, each once, of 27"),
+        ("variance", "paper", "<script>", "one of true, false"),
+        ("variance", "real", "nan", "one of true, false"),
+        ("variance", "network", "imagenet", "one of digits, numbers, text"),
+        ("size", "beta1", "1", "one of 0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99"),
+        ("implementations", "which", ["The paper", "lasagne"], "at most 6, each once, of The paper"),
+    ],
+    ids=str,
+)
+def test_every_refused_link_value_gets_a_sentence_with_field_and_choice(name, key, values, allowed):
+    app = open_page(name, **{key: values})
+    assert not app.exception
+    assert len(app.warning) == 1
+    assert f"The link asked for `{key} = " in app.warning[0].value
+    assert f"Allowed: {allowed}" in app.warning[0].value
+
+
+@pytest.mark.parametrize(
+    ("name", "query"),
+    [
+        ("rectification", {"beta2": "0.98", "compare": ["0.9", "0.99"], "axis": "linear", "decay": "cosine"}),
+        ("rectification", {"compare": ""}),  # nothing chosen, as the app itself writes it
+        ("variance", {"paper": "true", "real": "False", "network": "text"}),
+        ("implementations", {"which": ["The paper", "optax.radam"], "profile": "torch"}),
+    ],
+    ids=str,
+)
+def test_allowed_link_values_get_no_sentence(name, query):
+    app = open_page(name, **query)
+    assert not app.exception
+    assert not app.warning
 
 
 def test_moving_mu_draws_no_new_samples():
