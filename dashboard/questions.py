@@ -32,7 +32,7 @@ def _factor_figure(t: np.ndarray, curves: dict[str, tuple[np.ndarray, Style]], l
     figure.update_yaxes(title_text="factor of lr", rangemode="tozero")
     if not all(np.isfinite(y).any() for y, _ in curves.values()):
         text = "r<sub>t</sub> never starts at this β<sub>2</sub>"
-        figure.add_annotation(x=0.5, y=0.5, xref="paper", yref="paper", text=text, showarrow=False)
+        figure.add_annotation(x=0.98, y=0.2, xref="paper", yref="paper", text=text, showarrow=False, xanchor="right")
     return figure
 
 

@@ -28,5 +28,13 @@ def multiplier_figure(t: ArrayLike, multipliers: Mapping[str, FloatArray], style
             )
         )
     figure.update_xaxes(title_text="step t", dtick=1, range=[0.4, float(np.max(t)) + 0.6])
-    figure.update_yaxes(title_text="multiplier of the momentum", **{**log_axis(), "dtick": "D2", "minor": {}})
+    axis = {**log_axis(), "dtick": "D2", "minor": {}, "range": _at_least_a_decade(multipliers)}
+    figure.update_yaxes(title_text="multiplier of the momentum", **axis)
     return figure
+
+
+def _at_least_a_decade(multipliers: Mapping[str, FloatArray]) -> list[float]:
+    """The range of a log axis around the values: a narrower one would draw the rounding of equal values as steps."""
+    logs = [np.log10(value) for values in multipliers.values() for value in values if value > 0] or [0.0]
+    middle, half = (min(logs) + max(logs)) / 2, max(0.5, 0.54 * (max(logs) - min(logs)))
+    return [middle - half, middle + half]

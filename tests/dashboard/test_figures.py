@@ -202,6 +202,17 @@ def test_multiplier_figure_has_a_gap_where_no_step_is_taken():
     assert traces(figure)["paper"].y[19] == pytest.approx(theory.rectification(20, 0.999) / 0.01, rel=1e-4)
 
 
+def test_multipliers_that_are_equal_but_for_rounding_are_drawn_level():
+    t = np.arange(1, 4)
+    level = {"paper": np.array([1.0, 1.0 - 2e-16, 1.0])}
+    assert implementations.multiplier_figure(t, level, PROFILE_STYLES).layout.yaxis.range == pytest.approx((-0.5, 0.5))
+    apart = {"paper": np.array([1.0, 0.0, 100.0])}  # the 0 is no step
+    low, high = implementations.multiplier_figure(t, apart, PROFILE_STYLES).layout.yaxis.range
+    assert low < 0
+    assert high > 2
+    implementations.multiplier_figure(t, {"authors": np.zeros(3)}, PROFILE_STYLES)
+
+
 def rectified_or(t, beta2, otherwise, threshold=4.0):
     """r_t where rho_t is above the threshold, and what the step is worth without it elsewhere."""
     return np.where(theory.rho(t, beta2) > threshold, theory.rectification(t, beta2), otherwise)
