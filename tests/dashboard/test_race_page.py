@@ -176,3 +176,31 @@ def test_records_hold_every_recorded_step_of_every_lane():
     pd.testing.assert_frame_equal(parquet, table, check_dtype=False)
     csv = pd.read_csv(io.BytesIO(downloads.as_csv(table)))
     assert list(csv.columns) == list(table.columns)
+
+
+@pytest.mark.parametrize(
+    ("preset", "metric", "measured_every", "changes"),
+    [
+        ("valley", "distance", 50, {"steps": 200}),  # recorded every 20 steps, and the last 20 of all
+        ("digits", "accuracy", 25, {"steps": 60, "batch_size": 2, "settings": {"width": 2}}),  # every 2
+    ],
+)
+def test_records_hold_what_was_measured_between_the_recorded_steps(preset, metric, measured_every, changes):
+    from dashboard.headless import run
+
+    recording = run(preset, evaluate_every=measured_every, **changes)
+    table = downloads.records(recording.config, [encode_frame(frame) for frame in recording.frames])
+    assert set(recording.metrics) - set(recording.steps.tolist()), "all measured steps were recorded"
+    for step, values in recording.metrics.items():
+        rows = table[table["step"] == step]
+        assert list(rows["lane"]) == [lane.label for lane in recording.config.lanes]
+        np.testing.assert_array_equal(rows[metric], values[metric])
+        assert rows["lr"].notna().all() == (step in recording.steps)
+        assert rows["branch"].notna().all() == (step in recording.steps)
+    recorded = table[table["step"].isin(recording.steps)]
+    np.testing.assert_array_equal(
+        recorded["loss"].to_numpy().reshape(len(recording.steps), -1), recording.column("loss")
+    )
+    assert len(table) == len(set(recording.metrics) | set(recording.steps.tolist())) * len(recording.config.lanes)
+    assert table["step"].is_monotonic_increasing
+    pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(downloads.as_parquet(table))), table, check_dtype=False)
