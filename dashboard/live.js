@@ -95,7 +95,9 @@ class Live {
   lay() {
     this.main = element("div", { className: "lab-main" })
     this.grid = element("div", { className: "lab-grid" })
-    const rules = RULES.map(([name, rule]) => element("li", {}, element("b", { textContent: name }), `: ${rule}.`))
+    const rules = Object.entries(RULES).map(([name, rule]) =>
+      element("li", {}, element("b", { textContent: name }), `: ${rule}.`),
+    )
     const details = element(
       "details",
       { className: "lab-rules" },

@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.assets import base_path, plotly_url, script
 from dashboard.config import RaceConfig
 from dashboard.figures.race import lane_styles, overlay, race_figures
+from dashboard.lane_phases import lane_phases
 from dashboard.look import TEMPLATES
 from dashboard.race_panels import PANELS
 from demo_models import TASKS
@@ -18,7 +19,7 @@ from demo_models import TASKS
 # What predicting how often each token occurs costs, in nats: the entropy of the target tokens, the end included.
 FREQUENCY_LOSS = {"numbers": 2.8207}
 
-_PARTS = ("history", "stream", "view", "tools", "charts")
+_PARTS = ("history", "stream", "states", "view", "tools", "charts")
 _component = st.components.v2.component(
     "radam_lab_race",
     html='<div class="lab-race"></div>',
@@ -71,8 +72,8 @@ def _spec(config: RaceConfig, compared: bool) -> dict[str, Any]:
     styles = lane_styles(config, compared)
     return {
         "lanes": [
-            {"label": lane.label + suffix, "line": style.line()}
-            for lane, style in zip(config.lanes, styles, strict=True)
+            {"label": lane.label + suffix, "line": style.line(), "phases": lane_phases(lane, config.steps)}
+            for lane, style in zip(config.entry().lanes, styles, strict=True)
         ],
         "steps": config.steps,
         "metrics": dict(TASKS[config.task].metrics),

@@ -62,9 +62,10 @@ class LiveChart {
     if (!trace.meta) return trace
     const { meta } = trace
     const { view, runs } = this.live
+    const { history } = runs[meta.run ?? 0]
     const smoothing = view.smoothing
     if (meta.behind && !smoothing) return { ...trace, x: [], y: [] }
-    let series = runs[meta.run ?? 0].history.series(meta, view.group)
+    let series = meta.of === "plan" ? upTo(trace, history.step) : history.series(meta, view.group)
     if (meta.smooth) series = smoothed(series, smoothing)
     const shown = !this.live.hidden.has(`${meta.run ?? 0}:${meta.lane}`)
     return { ...trace, ...thinned(series), visible: shown }
@@ -89,7 +90,7 @@ function laneTraces(live, values, settings) {
       const series = values(run, k)
       if (!series) return []
       const meta = { run: r, lane: k }
-      return [{ type: "scatter", mode: "lines", name: lane.label, line: lane.line, meta, ...settings, ...series }]
+      return [{ type: "scatter", mode: "lines", name: escaped(lane.label), line: lane.line, meta, ...settings, ...series }]
     }),
   )
 }
@@ -188,7 +189,7 @@ class RidgeChart extends LiveChart {
       const shared = {
         type: "scatter",
         mode: "lines",
-        name: lane.label,
+        name: escaped(lane.label),
         showlegend: false,
         hoverinfo: "skip",
         fill: "toself",
@@ -223,6 +224,7 @@ function filledRange(ridges) {
 }
 
 function appendRidge(path, { x, y }, place, highest) {
+  if (!x.length) return
   const heights = y.map((share) => -place + (2.2 * share) / highest)
   if (path.x.length) (path.x.push(null), path.y.push(null))
   path.x.push(x[0], ...x, x.at(-1))

@@ -1,6 +1,42 @@
 // A run's history in the browser: frames in, series by lane out, thinned and smoothed for drawing.
 const MOST_POINTS = 2000
 const LOG10_2 = Math.log10(2)
+const COLUMNS = ["loss", "grad_norm", "update_rms", "relative_update"]
+const QUANTITIES = 3 // g, m and v
+const BIN_OF_ONE = 127 // bin e counts 2^(e - 127) <= |x| < 2^(e - 126)
+
+// What dashboard/wire.py packs: base64 of float32, null for what is not finite ...
+function unpacked(text) {
+  return Array.from(new Float32Array(bytesOf(text).buffer), (value) => (Number.isFinite(value) ? value : null))
+}
+
+// ... or of whole numbers by sevens of bits: for each histogram its zeros, its first bin, how many bins, and those.
+function unpackedCounts(text) {
+  const bytes = bytesOf(text)
+  let at = 0
+  const next = () => {
+    let value = 0
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++]
+      value += (byte & 127) * scale
+      if (byte < 128) return value
+    }
+  }
+  const rows = []
+  while (at < bytes.length) {
+    const [zeros, first, size] = [next(), next(), next()]
+    rows.push({ zeros, first, counts: Array.from({ length: size }, next) })
+  }
+  return rows
+}
+
+function bytesOf(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+}
+
+function inParts(values, size) {
+  return Array.from({ length: values.length / size }, (_, i) => values.slice(i * size, (i + 1) * size))
+}
 
 class History {
   constructor() {
@@ -15,8 +51,7 @@ class History {
     this.metrics = {} // name -> {t: [i], lanes: [lane][i]}
     this.histograms = []
     this.positions = [] // [lane][i] = [x, y]
-    this.status = []
-    this.divergedAt = []
+    this.divergedAt = {} // lane -> step
     this.samples = null
   }
 
@@ -26,20 +61,24 @@ class History {
     this.next = frame.number + 1
     this.step = frame.last
     this.steps.push(...frame.steps)
-    for (const [name, lanes] of Object.entries(frame)) {
-      if (!Array.isArray(lanes) || !Array.isArray(lanes[0]) || ["positions", "samples"].includes(name)) continue
-      this.columns[name] ??= lanes.map(() => [])
-      lanes.forEach((values, lane) => this.columns[name][lane].push(...values))
-    }
-    ;(frame.positions ?? []).forEach((points, lane) => (this.positions[lane] ??= []).push(...points))
+    if (frame.steps.length)
+      for (const name of COLUMNS) {
+        const lanes = inParts(unpacked(frame[name]), frame.steps.length)
+        this.columns[name] ??= lanes.map(() => [])
+        lanes.forEach((values, lane) => this.columns[name][lane].push(...values))
+      }
+    if (frame.positions)
+      inParts(inParts(unpacked(frame.positions), 2), frame.steps.length).forEach((points, lane) =>
+        (this.positions[lane] ??= []).push(...points),
+      )
     for (const [t, values] of Object.entries(frame.metrics ?? {}))
       for (const [name, lanes] of Object.entries(values)) {
         const metric = (this.metrics[name] ??= { t: [], lanes: lanes.map(() => []) })
         metric.t.push(Number(t))
         lanes.forEach((value, lane) => metric.lanes[lane].push(value))
       }
-    this.histograms.push(...(frame.histograms ?? []))
-    this.status = frame.status
+    for (const histogram of frame.histograms ?? [])
+      this.histograms.push({ ...histogram, counts: unpackedCounts(histogram.counts) })
     this.divergedAt = frame.diverged_at
     this.samples = frame.samples ?? this.samples
     return true
@@ -68,20 +107,19 @@ class History {
 
   // The share of a lane's coordinates in each power of two, against log10 of its middle. Zeros count in the whole.
   distribution(histogram, quantity, lane, group) {
-    const counts = histogram.counts[quantity][lane]
-    const zeros = histogram.zeros[quantity][lane]
-    const chosen = group === "all" ? counts.map((_, i) => i) : [histogram.groups.indexOf(group)]
-    const sum = new Array(counts[0].length).fill(0)
-    let total = 0
-    for (const g of chosen) {
-      total += zeros[g]
-      counts[g].forEach((count, i) => {
-        sum[i] += count
-        total += count
-      })
-    }
-    const x = sum.map((_, i) => (histogram.first_bin + i + 0.5 - 127) * LOG10_2)
-    return { x, y: sum.map((count) => count / Math.max(total, 1)) }
+    const { counts, groups } = histogram
+    const lanes = counts.length / QUANTITIES / groups.length
+    const first = (quantity * lanes + lane) * groups.length
+    const rows = counts.slice(first, first + groups.length).filter((_, i) => ["all", groups[i]].includes(group))
+    const used = rows.filter((row) => row.counts.length)
+    if (!used.length) return { x: [], y: [] }
+    const low = Math.min(...used.map((row) => row.first)) - 1 // an empty bin on either side: the curve comes down
+    const high = Math.max(...used.map((row) => row.first + row.counts.length))
+    const sum = new Array(high - low + 1).fill(0)
+    for (const row of used) row.counts.forEach((count, i) => (sum[row.first - low + i] += count))
+    const total = sum.reduce((a, b) => a + b, 0) + rows.reduce((zeros, row) => zeros + row.zeros, 0)
+    const x = sum.map((_, i) => (low + i + 0.5 - BIN_OF_ONE) * LOG10_2)
+    return { x, y: sum.map((count) => count / total) }
   }
 
   latest(column, lane) {
@@ -130,6 +168,19 @@ function thinned({ x, y }, most = MOST_POINTS) {
     }
   }
   return kept
+}
+
+// The part of a curve until a step; a step between two of its points is on the line between them.
+function upTo({ x, y }, step) {
+  const beyond = x.findIndex((t) => t > step)
+  if (beyond < 0) return { x, y }
+  const cut = { x: x.slice(0, beyond), y: y.slice(0, beyond) }
+  const [before, after] = [y[beyond - 1], y[beyond]]
+  if (cut.x.length && cut.x.at(-1) < step && before !== null && after !== null) {
+    cut.x.push(step)
+    cut.y.push(before + ((after - before) * (step - x[beyond - 1])) / (x[beyond] - x[beyond - 1]))
+  }
+  return cut
 }
 
 // An exponential average that starts unbiased, as Adam's does.

@@ -22,40 +22,6 @@ function duration(seconds) {
   return seconds < 5400 ? `${Math.round(seconds / 60)} min left` : `${(seconds / 3600).toFixed(1)} h left`
 }
 
-// Each rule is stated on the page; the first that holds is shown.
-const STUCK_SPAN = 50
-const STUCK_WITHIN = 0.03
-const RULES = [
-  ["diverged", "its loss or gradient was no longer finite, or its loss grew a hundredfold"],
-  [
-    "stuck at the frequency baseline",
-    `the mean loss of the last ${STUCK_SPAN} steps is within 3% of what predicting token frequencies costs`,
-  ],
-  ["frozen", "the last step moved nothing and only fed the average v"],
-  ["momentum-only", "the last step had no adaptive rate"],
-  ["warming up", "the multiplier is below 0.5 and rising"],
-  ["learning", "none of these, while the race goes on"],
-]
-
-function laneState(history, lane, baseline) {
-  const status = history.status[lane]
-  if (!status) return "waiting"
-  if (history.divergedAt[lane] !== null) return `diverged at step ${history.divergedAt[lane]}`
-  const recent = history.recentLoss(lane, STUCK_SPAN)
-  const stuck = baseline && recent !== null && Math.abs(recent - baseline) <= STUCK_WITHIN * baseline
-  if (stuck) return "stuck at the frequency baseline"
-  return status === "running" ? currentPhase(history, lane) : status
-}
-
-function currentPhase(history, lane) {
-  const branch = history.latest("branch", lane)
-  if (branch === 0) return "frozen"
-  if (branch === 1) return "momentum-only"
-  const multipliers = history.columns.multiplier?.[lane] ?? []
-  const [before, now] = multipliers.slice(-2)
-  return now < 0.5 && now > before ? "warming up" : "learning"
-}
-
 class Cards {
   constructor(live) {
     this.live = live
@@ -90,7 +56,7 @@ class Cards {
       run.lanes.forEach((_, k) => {
         const card = this.cards[r][k]
         const loss = run.history.latest("loss", k)
-        setText(card.querySelector(".lab-state"), laneState(run.history, k, run.baseline))
+        setText(card.querySelector(".lab-state"), laneState(run, k))
         setText(card.querySelector(".lab-loss"), `loss ${shortNumber(loss)}`)
         setText(card.querySelector(".lab-metric"), metricText(run, k))
         card.dataset.loss = loss ?? ""

@@ -1,25 +1,23 @@
-"""A frame as the browser reads it: compact JSON with plain numbers, by lane first, because a chart draws by lane.
+"""A frame as the browser reads it (`live_history.js`): JSON, by lane first, because a chart draws by lane.
 
     {"number": 3, "first": 10, "last": 12,      the frame's number, counted from 0, and the steps it covers
      "steps": [10, 11, 12],                     the recorded ones; the columns below have a value for each
-     "loss": [[lane 0's ...], [lane 1's ...]],  likewise grad_norm, update_rms, relative_update,
-                                                lr, rho, r, multiplier and branch
-     "status": ["running", "diverged"],         by lane
-     "diverged_at": [null, 11],
+     "loss": "...",                             packed [lane][i], as are grad_norm, update_rms and relative_update
+     "positions": "...",                        packed [lane][i][x, y], only for a model of two parameters
+     "diverged_at": {"1": 11},                  lane -> step
      "metrics": {"12": {"distance": [by lane]}},
-     "positions": [lane][i] = [x, y],           only for a model of two parameters
      "histograms": [{                           only at histogram steps
-         "t": 10, "groups": ["encoder", ...], "quantities": ["gradient", "first moment", "second moment"],
-         "first_bin": 90,                       bin e counts 2^(e - 127) <= |x| < 2^(e - 126)
-         "counts": [quantity][lane][group][bin - first_bin],
-         "zeros": [quantity][lane][group],      bin 0: zero, or below 2^-126
-         "group_norms": [lane][group], "psi_quantiles": [lane][5], "psi_relative_variance": [lane]}],
+         "t": 10, "groups": ["encoder", ...],
+         "counts": "...",                       packed [quantity][lane][group], see `pack_counts`
+         "group_norms": [lane][group], "psi_relative_variance": [lane]}],
      "samples": [lane] = [[source, said, expected], ...]}   only where the task has some to show
 
-What is not finite is null. Numbers keep five significant digits: more than a screen shows, and half the bytes.
-`counts` begin and end with a bin that somebody has; bin 0 stands apart, or a single zero would stretch them all.
+Packed numbers are float32, little-endian, in base64: exact, in fewer letters than five decimal digits take. Plain ones
+have five digits, and null for what is not finite. What the configuration decides, such as a step's learning rate, is
+not sent: the page has it (`figures/race.py`, `lane_phases.py`). So `figure-1` stays well below 8 KB a second.
 """
 
+import base64
 import json
 import math
 from collections.abc import Sequence
@@ -28,9 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radam_core.frames import QUANTITIES, Frame, Histograms
+from radam_core.frames import Frame, Histograms
 
-COLUMNS = ("loss", "grad_norm", "update_rms", "relative_update", "lr", "rho", "r", "multiplier", "branch")
+COLUMNS = ("loss", "grad_norm", "update_rms", "relative_update")
 Samples = Sequence[Sequence[Sequence[str]]]  # [lane][sentence] = (source, said, expected)
 
 
@@ -45,16 +43,15 @@ def wire(frame: Frame, samples: Samples | None = None) -> dict[str, Any]:
         "first": frame.first,
         "last": frame.last,
         "steps": frame.steps.tolist(),
-        **{name: plain_numbers(getattr(frame, name).T) for name in COLUMNS},
-        "status": list(frame.status),
-        "diverged_at": list(frame.diverged_at),
+        **{name: pack(getattr(frame, name).T) for name in COLUMNS},
+        "diverged_at": {str(lane): at for lane, at in enumerate(frame.diverged_at) if at is not None},
         "metrics": {
             str(t): {name: plain_numbers(by_lane) for name, by_lane in values.items()}
             for t, values in frame.metrics.items()
         },
     }
     if frame.positions is not None:
-        plain["positions"] = plain_numbers(frame.positions.swapaxes(0, 1))
+        plain["positions"] = pack(frame.positions.swapaxes(0, 1))
     if frame.histograms:
         plain["histograms"] = [_wire_histograms(histograms) for histograms in frame.histograms]
     if samples is not None:
@@ -63,20 +60,37 @@ def wire(frame: Frame, samples: Samples | None = None) -> dict[str, Any]:
 
 
 def _wire_histograms(histograms: Histograms) -> dict[str, Any]:
-    counts = histograms.counts
-    filled = np.flatnonzero(counts[..., 1:].any(axis=(0, 1, 2))) + 1
-    first, last = (int(filled[0]), int(filled[-1])) if len(filled) else (1, 0)
     return {
         "t": histograms.t,
         "groups": list(histograms.groups),
-        "quantities": list(QUANTITIES),
-        "first_bin": first,
-        "counts": counts[..., first : last + 1].tolist(),
-        "zeros": counts[..., 0].tolist(),
+        "counts": pack_counts(histograms.counts),
         "group_norms": plain_numbers(histograms.group_norms),
-        "psi_quantiles": plain_numbers(histograms.psi_quantiles),
         "psi_relative_variance": plain_numbers(histograms.psi_relative_variance),
     }
+
+
+def pack(array: NDArray[Any]) -> str:
+    return base64.b64encode(np.ascontiguousarray(array, dtype="<f4").tobytes()).decode()
+
+
+def pack_counts(counts: NDArray[np.uint32]) -> str:
+    """Each histogram as whole numbers: its bin 0, the first other bin in use, how many follow to the last, and those.
+
+    A number is written by sevens of bits, the lowest first, and a byte above 127 says that more follow (LEB128):
+    most counts are small. Bin 0, which counts zeros, stands apart, or a single one would stretch the rest.
+    """
+    numbers: list[int] = []
+    for row in counts.reshape(-1, counts.shape[-1]):
+        used = np.flatnonzero(row[1:]) + 1
+        first, end = (int(used[0]), int(used[-1]) + 1) if len(used) else (1, 1)
+        numbers += [int(row[0]), first, end - first, *row[first:end].tolist()]
+    packed = bytearray()
+    for number in numbers:
+        while number > 127:
+            packed.append(number & 127 | 128)
+            number >>= 7
+        packed.append(number)
+    return base64.b64encode(packed).decode()
 
 
 def plain_numbers(array: NDArray[Any]) -> Any:

@@ -6,10 +6,12 @@ what it is given here: theory, and the schedules, which follow from the settings
     meta = {"of": "steps", "column": "loss", "lane": 0}     a column of the recorded steps; "smooth": drawn smoothed
     meta = {"of": "metrics", "column": "accuracy", ...}     at the evaluation steps
     meta = {"of": "histograms", "column": "psi_relative_variance", ...}
+    meta = {"of": "plan", "lane": 0}                        its own values, as far as the race has come
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from plotly.subplots import make_subplots
 from dashboard.config import RaceConfig
 from dashboard.figures.parts import line
 from dashboard.look import GREY, STYLES, Style
+from dashboard.wire import plain_numbers
 from demo_models import TASKS
 from demo_models.landscapes import SURFACES
 from radam_core.domains import FloatArray
@@ -77,9 +80,24 @@ def traces(
     """An empty line for each lane, to be filled with `column`."""
     return [
         line(
-            _EMPTY, _EMPTY, lane.label, style, legendgroup=lane.label, meta={"of": of, "column": column, "lane": k}
+            _EMPTY, _EMPTY, shown(lane), style, legendgroup=lane.label, meta={"of": of, "column": column, "lane": k}
         ).update(settings)
         for k, (lane, style) in enumerate(zip(lanes, styles, strict=True))
+    ]
+
+
+def shown(lane: Lane) -> str:
+    """A label may come from a stranger's link: a chart must not take a tag in it for one."""
+    return escape(lane.label, quote=False)
+
+
+def planned_traces(
+    lanes: Sequence[Lane], styles: Sequence[Style], t: FloatArray, column: FloatArray
+) -> list[go.Scatter]:
+    """A line for each lane with all that its settings plan, of which the browser draws what has been raced."""
+    return [
+        trace.update(x=t.tolist(), y=plain_numbers(column[:, k]), meta={"of": "plan", "lane": k})
+        for k, trace in enumerate(traces(lanes, styles, ""))
     ]
 
 
@@ -111,8 +129,8 @@ def schedule_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int) 
     t, columns = _planned(lanes, steps)
     for row, column in enumerate(("multiplier", "lr"), 1):
         pairs = enumerate(zip(lanes, styles, strict=True))
-        planned = [_faint(t, columns[column][:, k], lane.label, style) for k, (lane, style) in pairs]
-        _add(figure, row, [*planned, *traces(lanes, styles, column)])
+        planned = [_faint(t, columns[column][:, k], shown(lane), style) for k, (lane, style) in pairs]
+        _add(figure, row, [*planned, *planned_traces(lanes, styles, t, columns[column])])
     return figure
 
 
@@ -121,7 +139,7 @@ def rho_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int) -> go
     figure = _panels(["ρ<sub>t</sub>", "r<sub>t</sub>"])
     t, columns = _planned(lanes, steps)
     rows: tuple[list[go.Scatter], list[go.Scatter]] = ([], [])
-    live = traces(lanes, styles, "rho"), traces(lanes, styles, "r")
+    live = [planned_traces(lanes, styles, t, columns[name]) for name in ("rho", "r")]
     for k, lane in enumerate(lanes):
         beta2 = lane.method.betas[1]
         first = all(beta2 != other.method.betas[1] for other in lanes[:k])
@@ -208,10 +226,17 @@ def _add(figure: go.Figure, row: int, lines: list[go.Scatter]) -> None:
 
 
 def _planned(lanes: Sequence[Lane], steps: int) -> tuple[FloatArray, dict[str, Any]]:
-    """The schedules at the first steps, one by one, at ever fewer later ones, and on both sides of a thaw."""
-    thaws = [t for lane in lanes for t in (lane.method.frozen_steps, lane.method.frozen_steps + 1) if 1 <= t <= steps]
-    t = np.union1d(log_spaced_steps(1, max(steps, 2), 90), thaws)
-    return t, schedule_columns(lanes, t.astype(np.int64))
+    """The schedules at the first steps, one by one, at ever fewer later ones, and wherever a curve bends or jumps."""
+    spaced = log_spaced_steps(1, max(steps, 2), 90)
+    every = max(1, steps // 5000)  # finer than a screen is wide
+    t = np.union1d(spaced, np.arange(every, steps + 1, every))
+    columns = schedule_columns(lanes, t.astype(np.int64))
+    kept = np.isin(t, spaced)
+    for column in columns.values():
+        curves = np.nan_to_num(column)
+        bends = np.abs(np.diff(curves, 2, axis=0)) > 1e-5 * np.abs(curves).max(axis=0)
+        kept[1:-1] |= bends.any(axis=1)
+    return t[kept], {name: column[kept] for name, column in columns.items()}
 
 
 def _faint(t: FloatArray, y: FloatArray, name: str, style: Style) -> go.Scatter:
