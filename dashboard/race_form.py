@@ -101,7 +101,7 @@ def _notch(label: str, name: str, listed: tuple[float, ...], value: float) -> fl
 
 
 def _summary(config: RaceConfig) -> str:
-    names = [lane.label for lane in config.lanes]
+    names = [plain(lane.label) for lane in config.lanes]
     listed = ", ".join(names) if len(names) <= 7 else f"{', '.join(names[:6])} and {len(names) - 6} more"
     return f"Lanes and settings: {listed}"
 

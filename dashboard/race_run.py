@@ -13,7 +13,7 @@ from dashboard.race_form import open_form, plain
 from dashboard.store import FINISHED, Run, run_id
 
 COMPARE = "race-compare"  # the control's own key
-_RUN, _ATTEMPT, _LINK, _SEEN = "race-run", "race-attempt", "race-link", "race-seen"
+_RUN, _ATTEMPT, _LINK, _SEEN, _REFUSED = "race-run", "race-attempt", "race-link", "race-seen", "race-refused"
 
 
 @dataclass(frozen=True)
@@ -56,17 +56,30 @@ def follow_link(engine: Engine | None) -> None:
         try:
             open_form(RaceConfig.from_link(link.config))
         except ValueError as problem:
-            st.session_state["race-refused"] = f"The link cannot be opened: {plain(str(problem).splitlines()[0])}"
+            _refuse(f"The link cannot be opened: {plain(str(problem).splitlines()[0])}")
+            return
     if link.run and not run:
         there = "its configuration is below; press *Train*" if link.config else "runs that nobody uses are dropped"
-        st.session_state["race-refused"] = st.session_state.get("race-refused") or (
-            f"This server does not have the run {plain(link.run[:20])} of the link: {there}."
-        )
+        _refuse(f"This server does not have the run {plain(link.run[:20])} of the link: {there}.")
+    if link.compare and not (engine and engine.run(link.compare)):
+        _refuse(f"This server does not have the run {plain(link.compare[:20])} that the link compares with.")
 
 
-def refused() -> str | None:
-    """Why the link could not be opened, said once."""
-    return st.session_state.pop("race-refused", None)
+def _refuse(sentence: str) -> None:
+    st.session_state[_REFUSED] = [*st.session_state.get(_REFUSED, []), sentence]
+
+
+def refused() -> list[str]:
+    """What of the link could not be opened, said once."""
+    return list(st.session_state.pop(_REFUSED, []))
+
+
+def comparable(engine: Engine, shown: Run | None, config: RaceConfig) -> dict[str, Run]:
+    """Other runs of the same task by id: the recent ones, and the one that was asked for, however old."""
+    asked = engine.run(st.session_state.get(COMPARE) or "")
+    runs = {run.id: run for run in [*engine.recent(), *([asked] if asked else [])]}
+    task, own = config.task, shown.id if shown else ""
+    return {identity: run for identity, run in runs.items() if run.config.task == task and identity != own}
 
 
 def open_run(run: Run) -> None:

@@ -8,7 +8,18 @@ from dashboard.config import RaceConfig
 from dashboard.engine import Engine, running_engine
 from dashboard.live import Watched, live_race
 from dashboard.race_form import plain, race_controls
-from dashboard.race_run import COMPARE, Link, attempt, follow_link, open_run, refused, run_name, shown_run, train
+from dashboard.race_run import (
+    COMPARE,
+    Link,
+    attempt,
+    comparable,
+    follow_link,
+    open_run,
+    refused,
+    run_name,
+    shown_run,
+    train,
+)
 from dashboard.store import Run
 
 
@@ -64,13 +75,13 @@ def recent(engine: Engine, shown: Run | None, config: RaceConfig | None) -> Run 
             open_run(runs[chosen])
             st.rerun()
         now = shown.config if shown else config
-        others = [run.id for run in runs.values() if now and run.config.task == now.task and run != shown]
+        others = comparable(engine, shown, now) if now else {}
         if st.session_state.get(COMPARE) not in others:
             st.session_state[COMPARE] = None
         compared = st.selectbox(
-            "Compare with, dashed", others, key=COMPARE, format_func=lambda i: run_name(runs[i]), width=620
+            "Compare with, dashed", others, key=COMPARE, format_func=lambda i: run_name(others[i]), width=620
         )
-        return runs[compared] if compared else None
+        return others[compared] if compared else None
 
 
 def act() -> None:
@@ -85,7 +96,7 @@ def act() -> None:
 engine = running_engine()
 follow_link(engine)
 st.title("Who gets going?")
-if problem := refused():
+for problem in refused():
     st.warning(problem, icon=":material/link_off:")
 config = race_controls((engine.devices() if engine else None) or ("cpu",))
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):

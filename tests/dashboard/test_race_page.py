@@ -5,6 +5,7 @@ import io
 import math
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,16 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import downloads
 from dashboard.config import RaceConfig
+from dashboard.engine import Engine, hold
 from dashboard.figures.race import lane_styles, overlay, race_figures
+from dashboard.lane_phases import lane_phases
 from dashboard.live import FREQUENCY_LOSS, frequency_loss
 from dashboard.presets import PRESETS, lane, task_race
 from dashboard.race_lanes import Shared, lane_table, lanes_of, shared_settings
+from dashboard.store import FINISHED, Store
 from demo_models import TASKS
-from radam_core.frames import encode_frame
+from radam_core.frames import encode_frame, schedule_columns
+from radam_core.theory import first_rectified_step, rectification
 
 PAGE = str(Path(__file__).resolve().parents[2] / "pages" / "race.py")
 ALL = {name: preset.config for name, preset in PRESETS.items()} | {name: task_race(name) for name in TASKS}
@@ -95,6 +100,59 @@ def test_a_bad_link_gives_a_sentence_and_a_working_page(text):
     assert app.selectbox(key="race-choice").value == "figure-1"
 
 
+def test_a_label_from_a_link_is_text_and_never_markdown():
+    label = "![](https://evil.example/p.png) <b>*x*</b>"
+    config = RaceConfig.make({"task": "surfaces", "lanes": [lane("adam", 1e-3, label)]})
+    app = opened(config=config.to_link())
+    assert app.expander[0].label == (r"Lanes and settings: !\[\](https\://evil.example/p.png) \<b\>\*x\*\</b\>")
+    for name, figure in race_figures(config).items():
+        for trace in figure.data:
+            assert "<b>" not in (trace.name or ""), name
+
+
+@pytest.fixture
+def stored(tmp_path) -> Iterator[tuple[Engine, list[str]]]:
+    """An engine that trains nothing, with 25 finished runs: more than the page lists. The first is the oldest."""
+    store = Store(tmp_path)
+    engine = Engine(store)
+    configs = [PRESETS["valley"].config.changed(seed=seed) for seed in range(25)]
+    runs = [store.add(config)[0].id for config in configs]
+    for run in runs:
+        store.set_state(run, FINISHED)
+    hold(engine)
+    yield engine, runs
+    hold(None)
+    store.close()
+
+
+def test_a_link_compares_with_a_run_however_old_it_is(stored):
+    _, runs = stored
+    app = opened(run=runs[-1], compare=runs[0])
+    assert not app.exception
+    assert not app.warning
+    compare = app.selectbox(key="race-compare")
+    assert compare.value == runs[0]
+    assert app.query_params["compare"] == runs[0]
+    assert len(compare.options) == 20  # 19 of the 20 most recent, without the one on screen, and the linked one
+
+
+def test_a_run_is_not_compared_with_itself(stored):
+    engine, runs = stored
+    engine.store.touch(runs[-1])  # another time stamp is not another run
+    app = opened(run=runs[-1], compare=runs[-1])
+    assert app.selectbox(key="race-compare").value is None
+    assert len(app.selectbox(key="race-compare").options) == 19
+
+
+def test_a_run_to_compare_with_that_is_gone_gets_a_sentence(stored):
+    _, runs = stored
+    app = opened(run=runs[-1], compare="f" * 20)
+    assert [warning.value for warning in app.warning] == [
+        f"This server does not have the run {'f' * 20} that the link compares with."
+    ]
+    assert "compare" not in app.query_params
+
+
 def test_a_link_may_not_name_files_of_this_machine():
     values = {"task": "text", "lanes": [lane("adam", 1e-3)], "settings": {"file": "/etc/passwd"}}
     named = RaceConfig.make(values)
@@ -137,6 +195,33 @@ def test_every_lane_has_a_line_of_its_own_in_every_figure(name):
         lanes = {trace.meta["lane"] for trace in figures[kind].data if trace.meta}
         assert lanes == set(range(len(config.lanes))), kind
     assert ("surface" in figures) == (config.task == "surfaces")
+
+
+@pytest.mark.parametrize("name", ["figure-1", "warmups", "valley"])
+def test_planned_curves_are_the_schedules_at_every_step(name):
+    """Lines between the points that are sent, against the schedules themselves; jumps and bends included."""
+    config = PRESETS[name].config
+    lanes, t = config.entry().lanes, np.arange(1, config.steps + 1)
+    exact, figure = schedule_columns(lanes, t), race_figures(config)["schedule"]
+    plans = [trace for trace in figure.data if trace.meta]
+    columns = [("multiplier", k) for k in range(len(lanes))] + [("lr", k) for k in range(len(lanes))]
+    assert [trace.meta for trace in plans] == [{"of": "plan", "lane": k} for _, k in columns]
+    for trace, (column, k) in zip(plans, columns, strict=True):
+        drawn, own = np.interp(t, trace.x, trace.y), exact[column][:, k]
+        np.testing.assert_allclose(drawn, own, atol=1e-3 * own.max())
+    assert all(len(trace.x) < 300 for trace in plans)
+
+
+def test_phases_of_a_lane_follow_from_its_settings():
+    config = PRESETS["figure-1"].config.changed(steps=1000)
+    phases = {lane.label: lane_phases(lane, config.steps) for lane in config.entry().lanes}
+    assert phases["Adam"] == [(1, "learning")]
+    assert phases["Adam + warmup"] == [(1, "warming up"), (100, "learning")]  # t / 200 reaches a half at t = 100
+    assert phases["Adam-2k"] == [(1, "frozen"), (201, "learning")]
+    assert phases["SGD"] == [(1, "momentum-only")]
+    first = first_rectified_step(0.999, 4.0)
+    half = first + int(np.argmax(rectification(np.arange(first, 1001), 0.999) >= 0.5))
+    assert phases["RAdam"] == [(1, "momentum-only"), (first, "warming up"), (half, "learning")]
 
 
 def test_a_compared_run_is_dashed_and_marked():
