@@ -58,19 +58,18 @@ class Cards {
         const loss = run.history.latest("loss", k)
         setText(card.querySelector(".lab-state"), laneState(run, k))
         setText(card.querySelector(".lab-loss"), `loss ${shortNumber(loss)}`)
-        setText(card.querySelector(".lab-metric"), metricText(run, k))
-        card.dataset.loss = loss ?? ""
+        const [metric] = Object.keys(run.metrics)
+        const measured = metric ? run.history.latestMetric(metric, k) : null
+        setText(card.querySelector(".lab-metric"), metric ? metricText(metric, run.metrics[metric], measured) : "")
+        Object.assign(card.dataset, { loss: loss ?? "", metric: measured ?? "" })
         card.setAttribute("aria-pressed", String(!this.live.hidden.has(`${r}:${k}`)))
       }),
     )
   }
 }
 
-function metricText(run, lane) {
-  const [name] = Object.keys(run.metrics)
-  if (!name) return ""
-  const value = run.history.latestMetric(name, lane)
-  const percent = value !== null && run.metrics[name] === "higher" && value <= 1
+function metricText(name, better, value) {
+  const percent = value !== null && better === "higher" && value <= 1
   return `${name} ${percent ? `${(100 * value).toFixed(1)}%` : shortNumber(value)}`
 }
 

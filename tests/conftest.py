@@ -40,9 +40,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_server(*flags: str, environment: dict[str, str] | None = None) -> Iterator[tuple[str, int]]:
-    """`streamlit run app.py` on a free port: its address and its process id; ended on leaving."""
-    port = free_port()
+def running_server(
+    *flags: str, environment: dict[str, str] | None = None, port: int | None = None
+) -> Iterator[tuple[str, int]]:
+    """`streamlit run app.py` on a free port, or the given one: its address and its process id; ended on leaving."""
+    port = free_port() if port is None else port
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", *flags]
     with subprocess.Popen(
