@@ -105,7 +105,8 @@ class StatusBar {
       onclick: () => live.act("stop"),
     })
     this.pause.onclick = () => live.act(this.pause.textContent.toLowerCase())
-    this.box = element("div", { className: "lab-bar" }, this.text, this.track, this.lost, this.pause, this.stop)
+    const buttons = element("span", { className: "lab-buttons" }, this.pause, this.stop)
+    this.box = element("div", { className: "lab-bar" }, this.text, this.track, this.lost, buttons)
   }
 
   draw() {
