@@ -44,10 +44,11 @@ class LiveChart {
     const drawn = structuredClone(layout)
     const filled = data.map((trace) => this.filled(trace))
     const empty = !filled.some((trace) => trace.x.length)
+    const whole = empty || this.panel.of === "metrics" // a few points, or one, say little about where they lie
     if (this.panel.steps)
       for (const key of Object.keys(drawn).filter((name) => name.startsWith("xaxis"))) {
         drawn[key].type = view.stepAxis
-        setRange(drawn[key], empty && (view.stepAxis === "log" ? [0, Math.log10(runs[0].steps)] : [0, runs[0].steps]))
+        setRange(drawn[key], whole && (view.stepAxis === "log" ? [0, Math.log10(runs[0].steps)] : [0, runs[0].steps]))
       }
     if (this.panel.name === "loss") {
       drawn.yaxis.type = view.lossAxis

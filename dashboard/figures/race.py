@@ -120,6 +120,7 @@ def metric_figure(lanes: Sequence[Lane], styles: Sequence[Style], metrics: Seque
     figure = _panels(list(metrics))
     for row, name in enumerate(metrics, 1):
         _add(figure, row, traces(lanes, styles, name, "metrics", mode="lines+markers"))
+    figure.update_yaxes(rangemode="nonnegative")
     return figure
 
 
