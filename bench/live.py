@@ -18,8 +18,7 @@ from playwright.sync_api import sync_playwright
 from bench.interleaved import Result
 from dashboard.config import RaceConfig
 from dashboard.presets import PRESETS
-from tests.chromium import find
-from tests.conftest import CHROMIUM_FLAGS
+from tests.chromium import CHROMIUM_FLAGS, find
 from tests.dashboard.visiting import press, visitor, wait
 from tests.dashboard.watching import Server
 

@@ -29,7 +29,8 @@ class Stream {
     }
     source.addEventListener("frame", (event) => {
       const frame = JSON.parse(event.data)
-      if (this.history.add(frame)) this.live.changed(newIn(frame))
+      const first = this.history.next === 0 // somebody has just pressed Train or opened a link, and waits
+      if (this.history.add(frame)) first ? this.live.answer() : this.live.changed(newIn(frame))
     })
     source.addEventListener("status", (event) => {
       this.status = JSON.parse(event.data)

@@ -13,6 +13,14 @@ INSTALLERS = (
     ("apk", [["apk", "add", "-q", "chromium"]]),
     ("brew", [["brew", "install", "--quiet", "--cask", "chromium"]]),
 )
+CHROMIUM_FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
 
 
 def find() -> str | None:

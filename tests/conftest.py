@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.chromium import find
+from tests.chromium import CHROMIUM_FLAGS, find
 
 ROOT = Path(__file__).resolve().parent.parent
 # A busy machine is no mistake of the code that is tested.
@@ -22,15 +22,6 @@ hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
 # Before torch is loaded: threads that spin while they wait slow each other down where other programs use the cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
-CHROMIUM_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-)
 
 
 def free_port() -> int:

@@ -6,8 +6,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from dashboard.navigation import PAGES
-from tests.chromium import find
-from tests.conftest import CHROMIUM_FLAGS, opened, running_server
+from tests.chromium import CHROMIUM_FLAGS, find
+from tests.conftest import opened, running_server
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 THEMES = ("light", "dark")

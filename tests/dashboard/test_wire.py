@@ -113,7 +113,7 @@ def test_the_page_reads_every_bin_of_a_histogram(browser, recorded):
 
 
 # What a step may cost on the wire for 8 KB a second at the steps a second of two cores: figure-1 makes 11 of them
-# (docs/RESULTS.md), which would allow 727, and the others are bounded likewise. The sentences of `numbers` are left out:
+# (docs/RESULTS.md), which would allow 727, and the others are bounded likewise. The sentences of `numbers` are not in:
 # five times 5 KB in 500 steps of figure-1, 53 bytes a step. `surfaces` is over in two or three seconds.
 @pytest.mark.parametrize(
     ("config", "most"),
