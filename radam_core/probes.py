@@ -17,10 +17,8 @@ from radam_core.stacked import StackedOptimizer
 from radam_core.theory import bias_correction
 
 _SAMPLE = 4096  # coordinates, evenly spaced, whose quantiles stand for all
-# The sign bit stands above the exponent's: negative numbers fall into bins of their own, added later. So do neighbours,
-# since a counter that has just been raised is slow to raise again.
+# The sign bit stands above the exponent's: negative numbers fall into bins of their own, added later.
 _SIGNED = 2 * BINS
-_NEIGHBOURS = 2
 
 
 def signed_exponents(x: Tensor) -> Tensor:
@@ -39,12 +37,11 @@ class Histogrammer:
     def __init__(self, lanes: Lanes) -> None:
         self.groups = tuple(lanes.groups)
         count, (rows, columns) = len(self.groups), lanes.buffer.shape
-        self._shape = (rows, count, _NEIGHBOURS * 2, BINS)
+        self._shape = (rows, count, 2, BINS)
         group = torch.zeros(columns, dtype=torch.int32)
         for i, span in enumerate(lanes.groups.values()):
             group[span] = i
-        neighbour = torch.arange(columns, dtype=torch.int32) % _NEIGHBOURS
-        first = (torch.arange(rows, dtype=torch.int32).unsqueeze(1) * count + group) * _NEIGHBOURS + neighbour
+        first = torch.arange(rows, dtype=torch.int32).unsqueeze(1) * count + group
         self._zero = (first * _SIGNED + BINS).to(lanes.buffer.device)  # the bin of +0.0
 
     def __call__(self, x: Tensor) -> NDArray[np.uint32]:
