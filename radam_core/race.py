@@ -71,7 +71,7 @@ class Race:
             if t == entry.steps or lost:
                 yield self._frame(t, FINISHED)
                 return
-            if t % entry.steps_per_frame == 0:
+            if t == 1 or t % entry.steps_per_frame == 0:  # the first step at once: somebody waits for it
                 yield self._frame(t, RUNNING)
 
     def step(self, t: int) -> None:

@@ -53,7 +53,7 @@ def finished(server):
 
 def test_a_viewer_sees_every_frame_once_in_order_and_then_the_end(runs, finished):
     run, events = finished
-    assert [event.id for event in frames(events)] == list(range(10))
+    assert [event.id for event in frames(events)] == list(range(11))
     assert events[-1].name == "end"
     assert events[-1].data["state"] == "finished"
     statuses = [event.data for event in events if event.name == "status"]
@@ -84,7 +84,7 @@ def test_a_stream_resumes_where_it_was_cut(server, finished):
     for k in (0, 4, 8):
         assert frames(list(server.events(run, last=k))) == frames(events)[k + 1 :]
         assert frames(list(server.events(run, f"?after={k}"))) == frames(events)[k + 1 :]
-    assert [event.name for event in server.events(run, last=9)] == ["status", "end"]
+    assert [event.name for event in server.events(run, last=10)] == ["status", "end"]
     assert [event.name for event in server.events(run, last=10**9 - 1)] == ["status", "end"]
     for nonsense in ("-1", "x", "1e3", "9" * 50, "%00"):
         assert frames(list(server.events(run, f"?after={nonsense}"))) == frames(events)
@@ -107,7 +107,7 @@ def test_many_watch_one_live_run_and_a_lost_connection_misses_nothing(server):
         viewer.start()
     for viewer in viewers:
         viewer.join(60)
-    assert [event.id for event in seen[0]] == list(range(60))
+    assert [event.id for event in seen[0]] == list(range(61))
     assert all(events == seen[0] for events in seen)
 
 
@@ -116,7 +116,7 @@ def test_status_and_configuration(server, finished):
     code, answer = server.get(run)
     assert code == 200
     assert RaceConfig.make(answer["config"]) == config()
-    assert (answer["id"], answer["frames"], answer["status"]["state"]) == (run, 10, "finished")
+    assert (answer["id"], answer["frames"], answer["status"]["state"]) == (run, 11, "finished")
     assert submit(server, config()) == run
 
 

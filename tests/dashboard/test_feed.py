@@ -66,7 +66,7 @@ def test_all_viewers_get_the_same_bytes_as_they_come(store, recorded):
 
     heard = in_a_loop_of_its_own(watch)
     assert all(parts == heard[0] for parts in heard)
-    assert [part.split(b"\n")[0] for part in heard[0] if part.startswith(b"id")] == [b"id: %d" % n for n in range(4)]
+    assert [part.split(b"\n")[0] for part in heard[0] if part.startswith(b"id")] == [b"id: %d" % n for n in range(5)]
     assert b"event: end\ndata: " in heard[0][-1]
 
 
@@ -108,7 +108,7 @@ def test_old_runs_are_read_again_and_held_only_while_they_fit(store, recorded):
         ids.append(run.id)
     feeds = Feeds(store, most_bytes=1)
     opened = [feeds.open(run) for run in ids]
-    assert [len(feed.frames) for feed in opened] == [4, 4, 4]
+    assert [len(feed.frames) for feed in opened] == [5, 5, 5]
     assert feeds.cached(ids[0]) is opened[0]  # under way
     assert feeds.cached(ids[1]) is None
     assert feeds.cached(ids[2]) is opened[2]  # the newest

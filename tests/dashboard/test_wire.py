@@ -36,7 +36,7 @@ def recorded():
 
 def diverged(frame: Frame) -> dict[str, int]:
     assert frame.diverged_at[0] is None
-    assert frame.diverged_at[2] == 2
+    assert frame.diverged_at[2] == (2 if frame.last > 1 else None)
     return {str(k): at for k, at in enumerate(frame.diverged_at) if at is not None}
 
 

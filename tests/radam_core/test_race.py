@@ -70,7 +70,12 @@ def assert_same_frames(ours, theirs):
 
 def test_frames_cover_every_step_once():
     frames = run()
-    assert [(frame.number, frame.first, frame.last) for frame in frames] == [(0, 1, 5), (1, 6, 10), (2, 11, 12)]
+    assert [(frame.number, frame.first, frame.last) for frame in frames] == [
+        (0, 1, 1),
+        (1, 2, 5),
+        (2, 6, 10),
+        (3, 11, 12),
+    ]
     assert column(frames, "steps").tolist() == list(range(1, 13))
     assert [t for frame in frames for t in frame.metrics] == [5, 10, 12]
     assert [h.t for frame in frames for h in frame.histograms] == [1, 5, 10]
