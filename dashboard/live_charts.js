@@ -52,7 +52,7 @@ class LiveChart {
       }
     if (this.panel.name === "loss") {
       drawn.yaxis.type = view.lossAxis
-      setRange(drawn.yaxis, empty && (view.lossAxis === "log" ? [-1, 1] : [0, 10]))
+      setRange(drawn.yaxis, empty && (view.lossAxis === "log" ? [0, 0.7] : [0, 5]))
       drawn.showlegend = width >= 520 // on a telephone the cards are the legend
       drawn.legend = { font: { size: 12 } }
     }
