@@ -10,8 +10,8 @@ from dashboard.presets import PRESETS
 from tests.conftest import free_port, running_server
 from tests.dashboard.visiting import lane_states, mark, press, steps_drawn, stored, visitor, wait
 
-# Some seconds of steps, and several frames a second.
-SHORT = PRESETS["valley"].config.changed(steps=6_000, settings={"surface": "quadratic"}, seed=7)
+# A dozen seconds of steps, and several frames a second.
+SHORT = PRESETS["valley"].config.changed(steps=15_000, settings={"surface": "quadratic"}, seed=7)
 LONG = SHORT.changed(steps=100_000)  # nobody waits for its end
 
 
