@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard.figures.implementations import multiplier_figure
-from dashboard.figures.parts import line, log_axis, step_axis
+from dashboard.figures.parts import line, log_axis, step_axis, y_axis
 from dashboard.figures.rectification import rho_figure, steps_to_draw
 from dashboard.look import GREY, ORANGE, PROFILE_STYLES, STYLES, Style
 from radam_core.comparison import momentum_multiplier, settled_step
@@ -29,7 +29,7 @@ class Question:
 def _factor_figure(t: np.ndarray, curves: dict[str, tuple[np.ndarray, Style]], log_t: bool = True) -> go.Figure:
     figure = go.Figure([line(t, y, name, style) for name, (y, style) in curves.items()])
     step_axis(figure, log_t)
-    figure.update_yaxes(title_text="factor of lr", rangemode="tozero")
+    y_axis(figure, "factor of lr", rangemode="tozero")
     if not all(np.isfinite(y).any() for y, _ in curves.values()):
         text = "r<sub>t</sub> never starts at this β<sub>2</sub>"
         figure.add_annotation(x=0.98, y=0.2, xref="paper", yref="paper", text=text, showarrow=False, xanchor="right")
@@ -97,7 +97,7 @@ def _unscaled_data(beta2: float) -> go.Figure:
     }
     multipliers = {name: size * momentum_multiplier(radam, t, size) for name, (size, _) in sizes.items()}
     figure = multiplier_figure(t, multipliers, {name: Style(color) for name, (_, color) in sizes.items()})
-    figure.update_yaxes(title_text="step, in units of lr")
+    figure.layout.yaxis.title.text = "step, in units of lr"
     return figure
 
 
@@ -116,7 +116,7 @@ def _weight_decay(beta2: float) -> go.Figure:
             "L2, gradients of size 10": (r_t / 10, Style(ORANGE, "dash")),
         },
     )
-    figure.update_yaxes(title_text="decay, relative to lr × weight_decay", **log_axis())
+    y_axis(figure, "decay, relative to lr × weight_decay", **log_axis())
     return figure
 
 

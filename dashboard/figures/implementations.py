@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from dashboard.figures.parts import log_axis
+from dashboard.figures.parts import log_axis, x_axis, y_axis
 from dashboard.look import Style
 from radam_core.domains import FloatArray
 
@@ -27,9 +27,9 @@ def multiplier_figure(t: ArrayLike, multipliers: Mapping[str, FloatArray], style
                 connectgaps=False,
             )
         )
-    figure.update_xaxes(title_text="step t", dtick=1, range=[0.4, float(np.max(t)) + 0.6])
+    x_axis(figure, "step t", dtick=1, range=[0.4, float(np.max(t)) + 0.6])
     axis = {**log_axis(), "dtick": "D2", "minor": {}, "range": _at_least_a_decade(multipliers)}
-    figure.update_yaxes(title_text="multiplier of the momentum", **axis)
+    y_axis(figure, "multiplier of the momentum", **axis)
     return figure
 
 

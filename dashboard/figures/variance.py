@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.figures.parts import band, line, log_axis, step_axis
+from dashboard.figures.parts import band, line, log_axis, step_axis, x_axis, y_axis
 from dashboard.look import BLUE, GREEN, GREY, SKY, STYLES, VARIANCE_STYLES, VERMILION, Style
 from radam_core.domains import FloatArray
 from radam_core.theory import SimulatedVariance, variance_analytic, variance_first_order
@@ -30,7 +30,7 @@ def variance_figure(
     for name, curve in routes.items():
         figure.add_trace(line(t, curve, ROUTE_NAMES[name], VARIANCE_STYLES[name]))
     step_axis(figure, log_t=True)
-    figure.update_yaxes(title_text=_VARIANCE, **log_axis())
+    y_axis(figure, _VARIANCE, **log_axis())
     return figure
 
 
@@ -40,7 +40,7 @@ def rectified_figure(t: FloatArray, unrectified: FloatArray, rectified: Mapping[
     for name, curve in rectified.items():
         figure.add_trace(line(t, curve, f"r<sub>t</sub> {ROUTE_NAMES[name].split(' at')[0]}", VARIANCE_STYLES[name]))
     step_axis(figure, log_t=True)
-    figure.update_yaxes(title_text="r<sub>t</sub>² Var[ψ<sub>t</sub>]", **log_axis())
+    y_axis(figure, "r<sub>t</sub>² Var[ψ<sub>t</sub>]", **log_axis())
     return figure
 
 
@@ -54,7 +54,7 @@ def error_figure(t: FloatArray, errors: Mapping[str, FloatArray]) -> go.Figure:
     # The first-order form diverges where it begins; the axis is for what follows.
     later = np.concatenate([100 * curve[(t >= 8) & np.isfinite(curve)] for curve in errors.values()])
     margin = 0.1 * np.ptp(later) + 5
-    figure.update_yaxes(title_text="error, % of the exact variance", range=[later.min() - margin, later.max() + margin])
+    y_axis(figure, "error, % of the exact variance", range=[later.min() - margin, later.max() + margin])
     return figure
 
 
@@ -78,7 +78,7 @@ def real_gradients_figure(
         ]
     )
     step_axis(figure, log_t=True)
-    figure.update_yaxes(title_text="Var[\u03c8<sub>t</sub>] \u03c3\u00b2", **log_axis())
+    y_axis(figure, "Var[\u03c8<sub>t</sub>] \u03c3\u00b2", **log_axis())
     return figure
 
 
@@ -93,8 +93,8 @@ def paper_approximation_figure() -> go.Figure:
             line(rho, np.abs(first_order - analytic), "difference", Style(GREY, "dashdot")),
         ]
     )
-    figure.update_xaxes(title_text="ρ")
-    figure.update_yaxes(title_text="variance", **log_axis())
+    x_axis(figure, "ρ")
+    y_axis(figure, "variance", **log_axis())
     return figure
 
 
@@ -136,5 +136,5 @@ def variance_or_size_figure(curves: Mapping[str, tuple[FloatArray, FloatArray]])
     """Variance, r_t and the size of Adam's update on one axis; each curve with its own steps."""
     figure = go.Figure([line(t, y, SIZE_NAMES[name], _SIZE_STYLES[name]) for name, (t, y) in curves.items()])
     step_axis(figure, log_t=True)
-    figure.update_yaxes(title_text="variance, factor or size", **log_axis())
+    y_axis(figure, "variance, factor or size", **log_axis())
     return figure
