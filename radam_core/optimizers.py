@@ -49,9 +49,10 @@ class MethodOptimizer(Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Also of an optimizer of torch with the same moments: its count of steps is a tensor, its groups know less."""
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.update({name: value for name, value in self.defaults.items() if name not in group})
+        groups = [{**self.__dict__.get("defaults", {}), **group} for group in state["param_groups"]]
+        for group in groups:
+            _check_moments(group, state["state"])
+        super().__setstate__({**state, "param_groups": groups})
         for moments in self.state.values():
             if "step" in moments:
                 moments["step"] = int(moments["step"])
@@ -67,18 +68,14 @@ class MethodOptimizer(Optimizer):
             with torch.enable_grad():
                 loss = closure()
         # All checks come before the first change.
-        methods = [_checked_method(group) for group in self.param_groups]
-        work = [
-            (group, method, self._cohorts(group["params"], _MOMENTS[method.first_moment]))
-            for group, method in zip(self.param_groups, methods, strict=True)
-        ]
+        work = [(group, _checked_method(group), self._cohorts(group["params"])) for group in self.param_groups]
         for group, method, cohorts in work:
             for (steps_taken, _, _, alike, small), members in cohorts.items():
                 c = coefficients_at(method, steps_taken + 1)
                 update(_advance(members, _MOMENTS[method.first_moment]), c, group, alike, small)
         return loss
 
-    def _cohorts(self, params: Iterable[Tensor], moments: tuple[str, ...]) -> dict[Cohort, Members]:
+    def _cohorts(self, params: Iterable[Tensor]) -> dict[Cohort, Members]:
         cohorts: dict[Cohort, Members] = {}
         for p in params:
             grad = p.grad
@@ -86,36 +83,50 @@ class MethodOptimizer(Optimizer):
                 continue
             if grad.layout is not torch.strided:
                 raise RuntimeError(f"{type(self).__name__} does not support sparse gradients (layout {grad.layout})")
-            if p.is_complex() or grad.is_complex():
-                raise RuntimeError(f"{type(self).__name__} does not support complex parameters or gradients")
             state = self.state[p]
-            alike = _alike(p, grad, "gradient")
-            if state:
-                for name in moments:
-                    if name not in state:
-                        raise RuntimeError(f"{type(self).__name__} needs {name} to go on; the state has {[*state]}")
-                    alike = _alike(p, state[name], name) and alike
-            cohort = (state["step"] if state else 0, p.dtype, p.device, alike, is_small(p))
+            steps_taken = 0
+            alike = _alike(p, grad)
+            if state:  # its second moment is made and loaded with the first, and lies as that does
+                steps_taken = state["step"]
+                alike = _alike(p, state["exp_avg"]) and alike
+            cohort = (steps_taken, p.dtype, p.device, alike, is_small(p))
             members = cohorts.get(cohort)
             if members is None:
                 members = cohorts[cohort] = Members([], [], [])
             members.params.append(p)
             members.grads.append(grad)
             members.states.append(state)
+        if any(dtype.is_complex for _, dtype, *_ in cohorts):
+            raise RuntimeError(f"{type(self).__name__} does not support complex parameters or gradients")
         return cohorts
 
 
 _MOMENTS = {"average": ("exp_avg", "exp_avg_sq"), "heavy-ball": ("exp_avg",)}
 
 
-def _alike(p: Tensor, other: Tensor, name: str) -> bool:
-    """Whether one kernel may run over both. Sizes that differ are refused here, since a kernel trusts them."""
-    if not p.is_same_size(other):
+def _check_moments(group: dict[str, Any], states: dict[Tensor, dict[str, Any]]) -> None:
+    """A state that is loaded must hold the moments of this method, and of parameters of these shapes."""
+    for p in group["params"]:
+        state = states.get(p, {})
+        for name in _MOMENTS[group["first_moment"]] if state else ():
+            if name not in state:
+                raise ValueError(f"a state for {group['label']} must hold {name}, got {', '.join(state)}")
+            if state[name].shape != p.shape:
+                raise ValueError(
+                    f"{name} of a parameter of shape {tuple(p.shape)} must have that shape, "
+                    f"got {tuple(state[name].shape)}: the state is another model's"
+                )
+
+
+def _alike(p: Tensor, other: Tensor) -> bool:
+    """Whether one kernel may run over a parameter and its gradient or moment. Asked for every tensor at every step, so
+    it takes the shortest way; another size is refused here, since the kernel would trust it."""
+    if p.numel() != other.numel():
         raise RuntimeError(
-            f"a parameter of shape {tuple(p.shape)} has a {name} of shape {tuple(other.shape)}: "
-            "the state is another model's, or the parameter was replaced"
+            f"a parameter of shape {tuple(p.shape)} has a gradient or moment of shape {tuple(other.shape)}: "
+            "was it replaced by a larger or smaller one?"
         )
-    return p.dtype == other.dtype and same_layout(p, other)
+    return p.dtype is other.dtype and same_layout(p, other)
 
 
 def _checked_method(group: dict[str, Any]) -> Method:

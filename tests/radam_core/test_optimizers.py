@@ -248,11 +248,22 @@ def test_a_checkpoint_of_another_size_is_refused_before_anything_changes(size):
         model(torch.ones(2, 4)).sum().backward()
     optimizer.step()
     late = RAdam(other.parameters())
-    late.load_state_dict(optimizer.state_dict())
-    before = other.weight.detach().clone()
-    with pytest.raises(RuntimeError, match=rf"shape \({size}, 4\) has a exp_avg of shape \(4, 4\)"):
-        late.step()
-    assert torch.equal(other.weight, before)
+    with pytest.raises(ValueError, match=rf"exp_avg of a parameter of shape \({size}, 4\) must have that shape, got"):
+        late.load_state_dict(optimizer.state_dict())
+    assert not late.state
+    late.step()
+
+
+def test_a_parameter_that_was_replaced_by_a_larger_one_is_refused_before_anything_changes():
+    first, second = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    optimizer = RAdam([first, second])
+    first.grad, second.grad = torch.ones(3), torch.ones(3)
+    optimizer.step()
+    before = first.detach().clone()
+    second.data = torch.ones(4000)
+    with pytest.raises(RuntimeError, match=r"shape \(4000,\) has a gradient or moment of shape \(3,\)"):
+        optimizer.step()
+    assert torch.equal(first, before)
 
 
 def test_a_state_without_the_moments_is_refused():
@@ -261,9 +272,8 @@ def test_a_state_without_the_moments_is_refused():
     set_gradients(params, 1)
     optimizer.step()
     adam = Adam(params)
-    adam.load_state_dict({**adam.state_dict(), "state": optimizer.state_dict()["state"]})
-    with pytest.raises(RuntimeError, match="Adam needs exp_avg_sq to go on"):
-        adam.step()
+    with pytest.raises(ValueError, match="a state for Adam must hold exp_avg_sq, got step, exp_avg"):
+        adam.load_state_dict({**adam.state_dict(), "state": optimizer.state_dict()["state"]})
 
 
 @pytest.mark.parametrize("moved", ["parameter", "moments"])
