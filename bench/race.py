@@ -17,7 +17,7 @@ from radam_core import METHODS
 from radam_core.entry import Entry, Lane, histogram_steps
 from radam_core.frames import BIN_OF_ONE
 from radam_core.lanes import Lanes
-from radam_core.probes import Histogrammer, Probes
+from radam_core.probes import Probes, histogram
 from radam_core.race import Race
 
 _NEVER = 10**6
@@ -130,7 +130,6 @@ def _histograms() -> Result:
     problem = TASKS["numbers"].open()
     lanes = Lanes([problem.make_model(0)], 6, problem.group)
     x = torch.randn(lanes.buffer.shape, generator=torch.Generator().manual_seed(0))
-    histogram = Histogrammer(lanes)
 
     def log_and_histc() -> None:
         logs = x.abs().log2()
@@ -138,7 +137,7 @@ def _histograms() -> Result:
             for span in lanes.groups.values():
                 torch.histc(row[span], bins=256, min=-BIN_OF_ONE, max=256 - BIN_OF_ONE)
 
-    times = medians({"bits": lambda: histogram(x), "log + histc": log_and_histc}, repeats=30)
+    times = medians({"bits": lambda: histogram(x, lanes.groups), "log + histc": log_and_histc}, repeats=30)
     return speedup("histogram of 6 lanes by group: over log + histc", "bits", "log + histc", 5, times)
 
 

@@ -4,7 +4,7 @@ A float's exponent bits are its power of two, so a histogram of log2|x| is an in
 logarithm taken (the paper's Figures 2 and 3 are such histograms).
 """
 
-import math
+from collections.abc import Mapping
 
 import numpy as np
 import torch
@@ -17,59 +17,43 @@ from radam_core.stacked import StackedOptimizer
 from radam_core.theory import bias_correction
 
 _SAMPLE = 4096  # coordinates, evenly spaced, whose quantiles stand for all
-# The sign bit stands above the exponent's: negative numbers fall into bins of their own, added later.
-_SIGNED = 2 * BINS
 
 
-def signed_exponents(x: Tensor) -> Tensor:
-    """Sign and exponent of each element by one shift: -256 to -1 for negative numbers, 0 to 255 for the others."""
+def exponents(x: Tensor) -> Tensor:
+    """The power of two below each |element|, as its bin: BIN_OF_ONE for 1 <= |x| < 2. One shift, and no logarithm."""
     if x.dtype == torch.float32:
-        return x.view(torch.int32) >> 23
+        return (x.view(torch.int32) >> 23).to(torch.uint8)  # the sign bit, above the exponent's eight, falls off
     if x.dtype == torch.float64:
         exponent = ((x.view(torch.int64) >> 52) & 0x7FF) - (1023 - BIN_OF_ONE)
-        return exponent.clamp(0, BINS - 1).to(torch.int32)
+        return exponent.clamp(0, BINS - 1).to(torch.uint8)
     raise ValueError(f"x must be float32 or float64, got {x.dtype}")
 
 
-class Histogrammer:
-    """Counts for every lane and group at once: where each coordinate's counts begin is worked out beforehand."""
-
-    def __init__(self, lanes: Lanes) -> None:
-        self.groups = tuple(lanes.groups)
-        count, (rows, columns) = len(self.groups), lanes.buffer.shape
-        self._shape = (rows, count, 2, BINS)
-        group = torch.zeros(columns, dtype=torch.int32)
-        for i, span in enumerate(lanes.groups.values()):
-            group[span] = i
-        first = torch.arange(rows, dtype=torch.int32).unsqueeze(1) * count + group
-        self._zero = (first * _SIGNED + BINS).to(lanes.buffer.device)  # the bin of +0.0
-
-    def __call__(self, x: Tensor) -> NDArray[np.uint32]:
-        """[lane, group, bin] of x, [lane, coordinate]."""
-        bins = signed_exponents(x).add_(self._zero).view(-1)
-        counts = torch.bincount(bins, minlength=math.prod(self._shape))
-        return counts.view(self._shape).sum(2).cpu().numpy().astype(np.uint32)
+def histogram(x: Tensor, groups: Mapping[str, slice]) -> NDArray[np.uint32]:
+    """[lane, group, bin] of x, [lane, coordinate]."""
+    counts = [torch.bincount(row[span], minlength=BINS) for row in exponents(x) for span in groups.values()]
+    return torch.stack(counts).view(len(x), len(groups), BINS).cpu().numpy().astype(np.uint32)
 
 
 class Probes:
     """`before` a step reads the gradient, as clipping and coupled decay change it; `after` reads the moments."""
 
     def __init__(self, lanes: Lanes, optimizer: StackedOptimizer) -> None:
-        self.lanes, self.optimizer, self.histogram = lanes, optimizer, Histogrammer(lanes)
+        self.lanes, self.optimizer = lanes, optimizer
 
     @torch.no_grad()
     def before(self) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
         grad = self.lanes.grad
         norms = [torch.linalg.vector_norm(grad[:, span], dim=1) for span in self.lanes.groups.values()]
-        return self.histogram(grad), torch.stack(norms, 1).float().cpu().numpy()
+        return histogram(grad, self.lanes.groups), torch.stack(norms, 1).float().cpu().numpy()
 
     @torch.no_grad()
     def after(self, gradient: tuple[NDArray[np.uint32], NDArray[np.float32]]) -> Histograms:
         counts, norms = gradient
-        moments = [self.histogram(x) for x in (self.optimizer.exp_avg, self.optimizer.exp_avg_sq)]
+        moments = [histogram(x, self.lanes.groups) for x in (self.optimizer.exp_avg, self.optimizer.exp_avg_sq)]
         quantiles, variance = psi_statistics(self.optimizer)
         return Histograms(
-            self.optimizer.t, self.histogram.groups, np.stack([counts, *moments]), norms, quantiles, variance
+            self.optimizer.t, tuple(self.lanes.groups), np.stack([counts, *moments]), norms, quantiles, variance
         )
 
 
