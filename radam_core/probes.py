@@ -19,19 +19,25 @@ from radam_core.theory import bias_correction
 _SAMPLE = 4096  # coordinates, evenly spaced, whose quantiles stand for all
 
 
-def exponents(x: Tensor) -> Tensor:
-    """The power of two below each |element|, as its bin: BIN_OF_ONE for 1 <= |x| < 2. One shift, and no logarithm."""
+def exponents(x: Tensor, scratch: Tensor | None = None) -> Tensor:
+    """The power of two below each |element|, as its bin: BIN_OF_ONE for 1 <= |x| < 2. One shift, and no logarithm.
+
+    `scratch`, of x's shape and type, is written over: fresh memory costs as much as the shift.
+    """
     if x.dtype == torch.float32:
-        return (x.view(torch.int32) >> 23).to(torch.uint8)  # the sign bit, above the exponent's eight, falls off
+        shifted = None if scratch is None else scratch.view(torch.int32)
+        bits = torch.bitwise_right_shift(x.view(torch.int32), 23, out=shifted)
+        return bits.to(torch.uint8)  # the sign bit, above the exponent's eight, falls off
     if x.dtype == torch.float64:
         exponent = ((x.view(torch.int64) >> 52) & 0x7FF) - (1023 - BIN_OF_ONE)
         return exponent.clamp(0, BINS - 1).to(torch.uint8)
     raise ValueError(f"x must be float32 or float64, got {x.dtype}")
 
 
-def histogram(x: Tensor, groups: Mapping[str, slice]) -> NDArray[np.uint32]:
+def histogram(x: Tensor, groups: Mapping[str, slice], scratch: Tensor | None = None) -> NDArray[np.uint32]:
     """[lane, group, bin] of x, [lane, coordinate]."""
-    counts = [torch.bincount(row[span], minlength=BINS) for row in exponents(x) for span in groups.values()]
+    bins = exponents(x, scratch)
+    counts = [torch.bincount(row[span], minlength=BINS) for row in bins for span in groups.values()]
     return torch.stack(counts).view(len(x), len(groups), BINS).cpu().numpy().astype(np.uint32)
 
 
@@ -41,16 +47,19 @@ class Probes:
     def __init__(self, lanes: Lanes, optimizer: StackedOptimizer) -> None:
         self.lanes, self.optimizer = lanes, optimizer
 
+    def _histogram(self, x: Tensor) -> NDArray[np.uint32]:
+        return histogram(x, self.lanes.groups, self.optimizer.scratch)
+
     @torch.no_grad()
     def before(self) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
         grad = self.lanes.grad
         norms = [torch.linalg.vector_norm(grad[:, span], dim=1) for span in self.lanes.groups.values()]
-        return histogram(grad, self.lanes.groups), torch.stack(norms, 1).float().cpu().numpy()
+        return self._histogram(grad), torch.stack(norms, 1).float().cpu().numpy()
 
     @torch.no_grad()
     def after(self, gradient: tuple[NDArray[np.uint32], NDArray[np.float32]]) -> Histograms:
         counts, norms = gradient
-        moments = [histogram(x, self.lanes.groups) for x in (self.optimizer.exp_avg, self.optimizer.exp_avg_sq)]
+        moments = [self._histogram(x) for x in (self.optimizer.exp_avg, self.optimizer.exp_avg_sq)]
         quantiles, variance = psi_statistics(self.optimizer)
         return Histograms(
             self.optimizer.t, tuple(self.lanes.groups), np.stack([counts, *moments]), norms, quantiles, variance

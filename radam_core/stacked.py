@@ -47,7 +47,7 @@ class StackedOptimizer:
         self.lanes, self.entries, self.t = lanes, tuple(entries), 0
         self.exp_avg, self.exp_avg_sq = torch.zeros_like(lanes.buffer), torch.zeros_like(lanes.buffer)
         self.alive = [True] * len(self.entries)
-        self._scratch = torch.empty_like(lanes.buffer)
+        self.scratch = torch.empty_like(lanes.buffer)  # between two steps anyone's
         clips = [lane.clip or np.inf for lane in entries]
         coupled = [0.0 if lane.method.decoupled_weight_decay else lane.weight_decay for lane in entries]
         self._clips = self._columns([clips])[0] if min(clips) < np.inf else None
@@ -70,7 +70,7 @@ class StackedOptimizer:
         row = (self.t - 1) % _BLOCK
         if row == 0:
             self._begin_block()
-        theta, g, m, v, size = self.lanes.buffer, self.lanes.grad, self.exp_avg, self.exp_avg_sq, self._scratch
+        theta, g, m, v, size = self.lanes.buffer, self.lanes.grad, self.exp_avg, self.exp_avg_sq, self.scratch
         c = Columns(*self._block[row])
         parameters = torch.linalg.vector_norm(theta, dim=1) if measure else None
 

@@ -38,6 +38,7 @@ def test_histogram_counts_by_lane_and_group():
     lanes = Lanes([nn.Sequential(nn.Linear(5, 7), nn.Linear(7, 3))], 4, lambda name: name[0])
     x = torch.randn(lanes.buffer.shape, generator=torch.Generator().manual_seed(1))
     counts = histogram(x, lanes.groups)
+    assert (histogram(x, lanes.groups, torch.empty_like(x)) == counts).all()
     for k in range(4):
         for i, span in enumerate(lanes.groups.values()):
             expected = np.bincount(log_bins(x[k, span]), minlength=BINS)
