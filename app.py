@@ -8,10 +8,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import streamlit as st
+from starlette.middleware import Middleware
 
-from dashboard import api, assets
-from dashboard.engine import Engine, hold
-from dashboard.store import Store
+from dashboard.browser import assets
+from dashboard.engine.engine import Engine, set_running_engine
+from dashboard.runs.store import Store
+from dashboard.server import api
+from dashboard.server.visitor import NameVisitors
 
 
 @asynccontextmanager
@@ -20,17 +23,22 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     store = await asyncio.to_thread(Store)
     engine = Engine(store)
     await asyncio.to_thread(engine.start)
-    hold(engine)
+    set_running_engine(engine)
     try:
         with api.streams_end_with_the_server(engine):
             yield
     finally:
-        hold(None)
+        set_running_engine(None)
         await asyncio.to_thread(engine.close)
         store.close()
 
 
-app = st.App("dashboard/main.py", lifespan=lifespan, routes=[*assets.routes(), *api.routes()])
+app = st.App(
+    "dashboard/main.py",
+    lifespan=lifespan,
+    routes=[*assets.routes(), *api.routes()],
+    middleware=[Middleware(NameVisitors)],
+)
 
 if __name__ == "__main__":
     app.run()

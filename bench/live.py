@@ -15,12 +15,12 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
+from bench.driving.chromium import CHROMIUM_FLAGS, find
+from bench.driving.visiting import press, visitor, wait
+from bench.driving.watching import Server
 from bench.interleaved import Result
-from dashboard.config import RaceConfig
-from dashboard.presets import PRESETS
-from tests.chromium import CHROMIUM_FLAGS, find
-from tests.dashboard.visiting import press, visitor, wait
-from tests.dashboard.watching import Server
+from dashboard.asked.config import RaceConfig
+from dashboard.asked.presets import PRESETS
 
 VIEWERS = 200
 NOTICED_S = 0.5  # a shorter wait is over before anyone could read a place
@@ -59,7 +59,7 @@ def _first_frame(server: Server) -> Result:
     for seed in range(1, 6):
         start = time.perf_counter()
         run = submit(server, PRESETS["figure-1"].config.changed(seed=seed))
-        next(event for event in server.events(run) if event.name == "frame")
+        next(event for event in server.events(run) if event.name == "records")
         times.append((time.perf_counter() - start) * 1e3)
         server.tell(stop=run)
         for event in server.events(run):
@@ -109,7 +109,7 @@ def _first_point(server: Server) -> Result:
 
 def _viewers(server: Server) -> Iterator[Result]:
     """Delays from the frame's arrival at the scheduler to a viewer's, and what 200 viewers cost the training."""
-    config = PRESETS["figure-1-quick"].config.changed(steps=90, steps_per_frame=2)  # frames at 4 Hz and more
+    config = PRESETS["figure-1-quick"].config.changed(steps=90, steps_per_frame=2)  # records at 4 Hz and more
     alone, watched = [], []
     delays: list[float] = []
     for repeat in range(3):
@@ -137,8 +137,8 @@ async def _watch(server: Server, run: str) -> tuple[list[tuple[int, float]], dic
         writer.write(f"GET /lab/api/runs/{run}/events HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         last = b""
         async for line in reader:
-            if line.startswith(b"id: "):
-                arrivals.append((int(line[4:]), time.time()))
+            if line.startswith(b"id: "):  # 12.12.11: the next record of each lane
+                arrivals.append((min(map(int, line[4:].split(b"."))) - 1, time.time()))
             elif line.startswith(b'data: {"state"'):
                 last = line
             elif line == b"event: end\n":
@@ -178,7 +178,7 @@ def _wait_in_queue(server: Server, run: str) -> float:
         if before.get("state") == "queued":
             waited = now
             unplaced += 0.0 if before["position"] else now - since
-        before, since = event.data if event.name != "frame" else {}, now
+        before, since = event.data if event.name != "records" else {}, now
     assert unplaced <= NOTICED_S, f"{run} waited {unplaced:.1f} s without a place in the queue"
     assert event.name == "end", event
     assert event.data["state"] == "finished", event

@@ -1,6 +1,6 @@
-"""`RAdam.step` against torch's own RAdam, and against fused AdamW, on three lists of tensors."""
+"""`RAdam.step` against torch's own RAdam, and against fused AdamW, on three lists of tensors; and under OneCycleLR."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -43,6 +43,30 @@ def run() -> Iterator[Result]:
         yield speedup(f"step, {name}: over foreach", "ours", "torch RAdam foreach", 4 if large else 2, times)
         if large:
             yield slowdown(f"step, {name}: of fused AdamW's time", "ours", "AdamW fused", 1.3, times)
+    yield _one_cycle()
+
+
+def _one_cycle() -> Result:
+    """A step with its scheduler, which changes lr and beta1 at every step, against one that changes lr alone."""
+    name, (shapes, repeats) = next(iter(LISTS.items()))
+    contenders = {"beta1 and lr": _scheduled(shapes, True), "lr alone": _scheduled(shapes, False)}
+    times = medians(contenders, 3 * repeats, warmup=10)
+    return slowdown(
+        f"step, {name.split(',')[0]}: OneCycleLR's with beta1, of lr alone", "beta1 and lr", "lr alone", 1.2, times
+    )
+
+
+def _scheduled(shapes: list[Shape], cycle_momentum: bool) -> Callable[[], None]:
+    optimizer = RAdam(_parameters(shapes))
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, max_lr=1e-3, total_steps=100_000, cycle_momentum=cycle_momentum
+    )
+
+    def step() -> None:
+        optimizer.step()
+        scheduler.step()
+
+    return step
 
 
 def _parameters(shapes: list[Shape]) -> list[torch.Tensor]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from bench.interleaved import Result, medians, slowdown
-from dashboard.controls import BETA2S
+from dashboard.forms.controls import BETA2S
 
 _PAGES = Path(__file__).resolve().parent.parent / "pages"
 _BAR_MS = 300.0

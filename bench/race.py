@@ -6,6 +6,7 @@ the other, at torch's default threads. A contender's time is that of one step of
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import psutil
@@ -14,11 +15,13 @@ import torch
 from bench.interleaved import Result, medians, slowdown, speedup
 from demo_models import TASKS
 from radam_core import METHODS
-from radam_core.entry import Entry, Lane, histogram_steps
-from radam_core.frames import BIN_OF_ONE
-from radam_core.lanes import Lanes
-from radam_core.probes import Probes, histogram
-from radam_core.race import Race
+from radam_core.race.frames import BIN_OF_ONE
+from radam_core.race.lane_layers import LaneConv2d
+from radam_core.race.lanes import Lanes
+from radam_core.race.plan import Lane, RacePlan, histogram_steps
+from radam_core.race.probes import Probes, histogram
+from radam_core.race.race import Race
+from radam_core.race.spread import spread_across
 
 _NEVER = 10**6
 Optimizer = Callable[[Any], torch.optim.Optimizer]
@@ -43,6 +46,7 @@ PEERS: dict[str, tuple[Lane, Optimizer]] = {
 def run() -> Iterator[Result]:
     yield from _stacked("numbers", lanes=6, bar=2.5, repeats=9, probes=True)
     yield from _stacked("digits", lanes=16, bar=1.8, repeats=9)
+    yield _slices()
     yield _histograms()
     yield _memory()
 
@@ -51,12 +55,13 @@ def _stacked(name: str, lanes: int, bar: float, repeats: int, probes: bool = Fal
     task = TASKS[name]
     problem = task.open()
     peers = [list(PEERS.values())[k % len(PEERS)] for k in range(lanes)]
-    entry = Entry(lanes=tuple(lane for lane, _ in peers), steps=_NEVER, batch_size=task.batch_size, device="cpu")
-    race = Race(problem, replace(entry, evaluate_every=_NEVER, measure=False))
-    measured = Race(problem, replace(entry, evaluate_every=_NEVER))
+    plan = RacePlan(lanes=tuple(lane for lane, _ in peers), steps=_NEVER, batch_size=task.batch_size, device="cpu")
+    race = Race(problem, replace(plan, evaluate_every=_NEVER, measure=False))
+    measured = Race(problem, replace(plan, evaluate_every=_NEVER))
+    halved = Race(problem, replace(plan, evaluate_every=_NEVER, half_batch_steps=2 * _NEVER))
     models = [problem.make_model(0) for _ in peers]
     optimizers = [make(model.parameters()) for (_, make), model in zip(peers, models, strict=True)]
-    steps = {"stacked": 0, "measured": 0, "plain": 0}
+    steps = {"stacked": 0, "measured": 0, "halved": 0, "plain": 0}
 
     def stacked() -> None:
         steps["stacked"] += 1
@@ -68,6 +73,11 @@ def _stacked(name: str, lanes: int, bar: float, repeats: int, probes: bool = Fal
         measured.step(1000 + steps["measured"])  # beyond the early histograms: those are timed by themselves
         measured.begin_frame(1)
 
+    def with_halves() -> None:
+        steps["halved"] += 1
+        halved.step(1000 + steps["halved"])
+        halved.begin_frame(1)
+
     def plain() -> None:
         steps["plain"] += 1
         for model, optimizer in zip(models, optimizers, strict=True):
@@ -78,7 +88,12 @@ def _stacked(name: str, lanes: int, bar: float, repeats: int, probes: bool = Fal
 
     contenders: dict[str, Callable[[], object]] = {"stacked": stacked, "plain loops": plain}
     if probes:
-        contenders |= {"measured": with_sizes, "histogram step": _probe(measured), "sgemm": _sgemm()}
+        contenders |= {
+            "measured": with_sizes,
+            "with halves": with_halves,
+            "histogram step": _probe(measured),
+            "sgemm": _sgemm(),
+        }
     times = medians(contenders, repeats)
     yield speedup(f"{lanes}-lane step of {name}: over plain torch.optim loops", "stacked", "plain loops", bar, times)
     if probes:
@@ -88,12 +103,37 @@ def _stacked(name: str, lanes: int, bar: float, repeats: int, probes: bool = Fal
         yield slowdown(
             f"{lanes}-lane step of {name}: with its probes, of without", "with probes", "stacked", 1.15, times
         )
+        yield slowdown(
+            f"{lanes}-lane step of {name}: with its half batches, of without", "with halves", "stacked", 2.6, times
+        )
         yield _share_of_sgemm(name, race, lanes, times)
 
 
+def _slices() -> Result:
+    """Sixteen lanes of `digits`, its first convolution cut into pairs of lanes, against one with sixteen groups."""
+    task = TASKS["digits"]
+    problem = task.open()
+    lanes = tuple(list(PEERS.values())[k % len(PEERS)][0] for k in range(16))
+    plan = RacePlan(lanes=lanes, steps=_NEVER, batch_size=task.batch_size, evaluate_every=_NEVER, device="cpu")
+    races = {name: Race(problem, replace(plan, measure=False)) for name in ("in pairs", "whole")}
+    for layer in races["whole"].model.modules():
+        if isinstance(layer, LaneConv2d):
+            layer.in_pairs = False
+    steps = dict.fromkeys(races, 0)
+
+    def step(name: str) -> None:
+        steps[name] += 1
+        races[name].step(steps[name])
+        races[name].begin_frame(1)
+
+    times = medians({name: partial(step, name) for name in races}, repeats=25)
+    return slowdown("16-lane step of digits: its slices of two lanes, of none", "in pairs", "whole", 1.1, times)
+
+
 def _probe(race: Race) -> Callable[[], object]:
-    probes = Probes(race.lanes, race.optimizer)
-    return lambda: probes.after(probes.before())
+    """What a histogram step takes on top of another: counts, norms by group, and psi across the parameters."""
+    probes, nothing = Probes(race.lanes, race.optimizer), torch.zeros_like(race.lanes.buffer, dtype=torch.bool)
+    return lambda: (probes.after(probes.before()[0]), spread_across(race.optimizer, nothing))
 
 
 def _sgemm() -> Callable[[], object]:
@@ -145,10 +185,10 @@ def _histograms() -> Result:
 def _memory() -> Result:
     """This process's memory when a race of 20,000 steps ends, against at its step 2,000."""
     lanes = tuple(lane for lane, _ in PEERS.values())
-    entry = Entry(lanes=lanes, steps=20_000, batch_size=1, steps_per_frame=100, record_every=20, device="cpu")
+    plan = RacePlan(lanes=lanes, steps=20_000, batch_size=1, steps_per_frame=100, record_every=20, device="cpu")
     resident = {
         frame.last: psutil.Process().memory_info().rss / 1e6
-        for frame in Race(TASKS["surfaces"].open(), entry).frames()
+        for frame in Race(TASKS["surfaces"].open(), plan).frames()
         if frame.last in (2_000, 20_000)
     }
     name = f"20,000-step race: its {resident[20_000]:.1f} MB at the end, of those at step 2,000"

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from bench.interleaved import Result, medians, slowdown, speedup
-from radam_core.theory import rectification, simulate_variance
+from radam_core.simulation import simulate_variance
+from radam_core.theory import rectification
 
 BETA2, STEPS, TRAJECTORIES, MUS = 0.999, 6000, 5000, (0.0, 0.001, 0.01, 0.1, 1.0, 10.0)
 

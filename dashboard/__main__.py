@@ -3,16 +3,20 @@
 import argparse
 import json
 import signal
+import sqlite3
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
-from dashboard.config import RaceConfig
-from dashboard.headless import Recording, frames
-from dashboard.presets import PRESETS, task_race
+from dashboard.asked.config import RaceConfig
+from dashboard.asked.presets import PRESETS, named, task_race
+from dashboard.headless import Recording
+from dashboard.runs.store import Store
 from demo_models import TASKS
 
+APP = "http://localhost:8501"
 INTERRUPTED = 130  # the shell's number for a command ended by Ctrl-C
 
 
@@ -33,6 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     race.add_argument("--seed", type=int)
     race.add_argument("--steps", type=int)
     race.add_argument("--batch-size", type=int)
+    race.add_argument(
+        "--half-batch-steps", type=int, metavar="N", help="measure psi within one parameter in the first N steps"
+    )
     race.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"))
     race.add_argument(
         "--set",
@@ -41,6 +48,15 @@ def _parser() -> argparse.ArgumentParser:
         metavar="TASK.SETTING=VALUE",
         help="a setting of the task, such as numbers.depth=4; see `tasks`",
     )
+    race.add_argument(
+        "--lane",
+        action="append",
+        default=[],
+        metavar="LABEL.SETTING=VALUE",
+        help='a setting of one lane, such as "RAdam.lr=3e-3"',
+    )
+    race.add_argument("--fresh", action="store_true", help="train every lane here, and keep nothing for the app")
+    race.add_argument("--link", action="store_true", help="print the race's address in the app, and train nothing")
     race.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     race.add_argument("--out", type=Path, metavar="DIR", help="keep configuration, frames and summary there")
     race.set_defaults(run=_race)
@@ -51,17 +67,19 @@ def _parser() -> argparse.ArgumentParser:
 
 def _race(options: argparse.Namespace) -> int:
     try:
-        recording = Recording(_config(options), options.out, keep_all=False)
+        config = _config(options)
+        if options.link:
+            print(f"{APP}/race?{urlencode(named(config))}")
+            return 0
+        recording = Recording(config, options.out, keep_all=False)
         interrupted = Interrupt()
+        store = None if options.fresh else Store()
         with interrupted:
             progress = Progress(recording)
-            opened = frames(recording.config, interrupted)
-            recording.begin()
-            for frame in opened:
-                recording.add(frame)
+            for _ in recording.train(store, interrupted):
                 progress.show()
             progress.end()
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, sqlite3.Error) as error:
         print(f"python -m dashboard race: {error}", file=sys.stderr)
         return 2
     recording.save_summary()
@@ -76,9 +94,21 @@ def _config(options: argparse.Namespace) -> RaceConfig:
         config = RaceConfig.make(options.config.read_text(encoding="utf-8"))
     else:
         config = task_race(options.task)
-    names = ("seed", "steps", "batch_size", "device")
+    names = ("seed", "steps", "batch_size", "half_batch_steps", "device")
     changes = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    return config.changed(**changes, settings=dict(_setting(text, config.task) for text in options.set))
+    settings = dict(_setting(text, config.task) for text in options.set)
+    return config.changed(**changes, settings=settings, lanes=_lanes(config, options.lane))
+
+
+def _lanes(config: RaceConfig, changes: Sequence[str]) -> list[dict[str, Any]]:
+    lanes = {lane.label: lane.model_dump(exclude_none=True) for lane in config.lanes}
+    for text in changes:
+        name, separator, value = text.partition("=")
+        label, _, setting = name.rpartition(".")
+        if not separator or label not in lanes:
+            raise ValueError(f"--lane must be LABEL.SETTING=VALUE with one of {', '.join(lanes)}, got {text!r}")
+        lanes[label][setting] = _value(value)
+    return list(lanes.values())
 
 
 def _setting(text: str, task: str) -> tuple[str, Any]:
@@ -86,10 +116,14 @@ def _setting(text: str, task: str) -> tuple[str, Any]:
     owner, dot, setting = name.partition(".")
     if not separator or not dot or owner != task:
         raise ValueError(f"--set must be {task}.SETTING=VALUE for this race, got {text!r}")
+    return setting, _value(value)
+
+
+def _value(text: str) -> Any:
     try:
-        return setting, json.loads(value)
+        return json.loads(text)
     except json.JSONDecodeError:
-        return setting, value  # a word, such as numbers.norm=pre
+        return text  # a word, such as numbers.norm=pre
 
 
 class Interrupt:
@@ -120,14 +154,16 @@ class Progress:
         self.live = sys.stderr.isatty()
 
     def show(self) -> None:
-        total, done = self.recording.config.steps, self.recording.done
-        tenth = 10 * done // total
+        total = self.recording.config.steps
+        lanes = [lane for lane in self.recording.lanes if not (lane.ends and not lane.trained)]  # to be trained here
+        done = sum(total if lane.ends else lane.last for lane in lanes) / len(lanes)
+        tenth = int(10 * done / total)
         if not self.live and tenth == self.shown:
             return
         self.shown = tenth
         left = self.recording.seconds / max(done, 1) * (total - done)
-        bar = "#" * (30 * done // total)
-        text = f"[{bar:<30}] step {done} of {total}, {left:.0f} s left"
+        bar = "#" * int(30 * done / total)
+        text = f"[{bar:<30}] step {done:.0f} of {total}, {left:.0f} s left"
         print(f"\r{text}   " if self.live else text, end="" if self.live else "\n", file=sys.stderr, flush=True)
 
     def end(self) -> None:
@@ -136,17 +172,20 @@ class Progress:
 
 
 def _table(summary: dict[str, Any]) -> str:
-    width = max(len(one["label"]) for one in summary["lanes"]) + 2
-    rows = [f"{'lane':<{width}}{'status':<24}{'final loss':>10}  metric"]
+    width, states = (max(len(one[name]) for one in summary["lanes"]) + 2 for name in ("label", "state"))
+    rows = [f"{'lane':<{width}}{'state':<{states}}{'final loss':>10}  metric"]
     for one in summary["lanes"]:
-        status = one["status"] if one["diverged_at"] is None else f"diverged at step {one['diverged_at']}"
         loss = "-" if one["final_loss"] is None else f"{one['final_loss']:.4f}"
         metric = ", ".join(
             f"{name} {'-' if value is None else f'{value:.4g}'}" for name, value in one["metric"].items()
         )
-        rows.append(f"{one['label']:<{width}}{status:<24}{loss:>10}  {metric}")
-    speed = f"{summary['lane_steps_per_second']:g} lane-steps a second"
-    rows.append(f"{summary['steps']} steps in {summary['seconds']:.1f} s: {speed}")
+        rows.append(f"{one['label']:<{width}}{one['state']:<{states}}{loss:>10}  {metric}")
+    trained = sum(one["trained"] for one in summary["lanes"])
+    if trained < len(summary["lanes"]):
+        rows.append(f"{trained} of {len(summary['lanes'])} lanes were new; the others were trained before")
+    if trained:
+        speed = f"{summary['lane_steps_per_second']:g} lane-steps a second"
+        rows.append(f"{summary['steps']} steps in {summary['seconds']:.1f} s: {speed}")
     return "\n".join(rows)
 
 
@@ -163,6 +202,8 @@ def _show_presets(_: argparse.Namespace) -> int:
         config = preset.config
         print(f"{name}: {preset.story}")
         print(f"    {config.task}, {config.steps} steps, lanes: {' | '.join(one.label for one in config.lanes)}")
+        if preset.may:
+            print(f"    {preset.may}")
     return 0
 
 

@@ -4,13 +4,17 @@ from pathlib import Path
 
 import streamlit as st
 
+from dashboard.browser import address
 from dashboard.navigation import PAGES
 
 st.set_page_config(page_title="RAdam Lab", page_icon=str(Path(__file__).with_name("icon.png")), layout="wide")
-st.navigation(
+page = st.navigation(
     [
         st.Page(page.file, title=page.title, icon=page.icon, url_path=page.name, default=page is PAGES[0])
         for page in PAGES
     ],
     position="top",
-).run()
+)
+address.begin(page.url_path)
+page.run()
+address.write()

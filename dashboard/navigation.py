@@ -22,20 +22,20 @@ class PageEntry:
 
 
 PAGES: tuple[PageEntry, ...] = (
-    PageEntry("home", "Home", "RAdam Lab", ":material/home:", "The answer in one picture."),
+    PageEntry("home", "Home", "RAdam Lab", ":material/home:", "RAdam's $r_t$ beside a rule of thumb, in one picture."),
     PageEntry(
         "race",
         "Race",
         "Who gets going?",
         ":material/sprint:",
-        "Train Adam, warmup and RAdam side by side, live, with everything measured.",
+        "Train Adam, warmup and RAdam side by side, live, and see what each step did.",
     ),
     PageEntry(
         "rectification",
         "Rectification",
         "What does $r_t$ do?",
         ":material/trending_up:",
-        "The rectification beside five warmups, and the length each is worth.",
+        "The rectification beside five warmups, and what each costs in steps.",
     ),
     PageEntry(
         "variance",

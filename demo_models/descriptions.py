@@ -20,6 +20,8 @@ DIGITS = Task(
     evaluate_every=50,
     steps_per_frame=10,
     record_every=2,
+    lane_steps_per_second=100.0,
+    probe_settings={},
 )
 
 IMAGES = Task(
@@ -49,6 +51,7 @@ IMAGES = Task(
     steps=1000,
     lr=3e-3,
     evaluate_every=200,
+    lane_steps_per_second=2.0,
 )
 
 TEXT = Task(
@@ -69,6 +72,8 @@ TEXT = Task(
     steps=500,
     lr=1e-2,
     evaluate_every=100,
+    lane_steps_per_second=150.0,
+    probe_settings={"vocabulary": 500, "width": 32},
 )
 
 

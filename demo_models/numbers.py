@@ -4,6 +4,7 @@ The numbers are drawn evenly from 1 to 999,999; a few hundred are held out. With
 two files, its sentences take their place.
 """
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -20,16 +21,31 @@ _NUMBERS = 60_000  # drawn once; enough that a race of a thousand steps rarely m
 Batch = tuple[Tensor, ...]
 
 
+@dataclass(frozen=True)
+class Corpus:
+    """Pairs of sentences as numbers, one pair a row."""
+
+    source_words: Vocabulary
+    target_words: Vocabulary
+    source: Tensor
+    target: Tensor
+
+    @classmethod
+    def of(cls, pairs: list[Pair]) -> "Corpus":
+        sources, targets = [a for a, _ in pairs], [b for _, b in pairs]
+        source_words, target_words = Vocabulary.of(sources), Vocabulary.of(targets)
+        source = source_words.encode(sources)[:, 1:]  # a source needs no start token
+        return cls(source_words, target_words, source, target_words.encode(targets))
+
+
 class Translation:
     """Pairs of sentences and the Transformer that learns them."""
 
-    def __init__(self, pairs: list[Pair], shape: Shape, label_smoothing: float) -> None:
-        sources, targets = [a for a, _ in pairs], [b for _, b in pairs]
-        self.source_words, self.target_words = Vocabulary.of(sources), Vocabulary.of(targets)
-        self.source = self.source_words.encode(sources)[:, 1:]  # a source needs no start token
-        self.target = self.target_words.encode(targets)
+    def __init__(self, corpus: Corpus, shape: Shape, label_smoothing: float) -> None:
+        self.source_words, self.target_words = corpus.source_words, corpus.target_words
+        self.source, self.target = corpus.source, corpus.target
         self.shape, self.label_smoothing = shape, label_smoothing
-        self.held_out = min(_HELD_OUT, len(pairs) // 10)
+        self.held_out = min(_HELD_OUT, len(self.source) // 10)
 
     def make_model(self, seed: int) -> nn.Module:
         longest = max(self.source.shape[1], self.target.shape[1])
@@ -110,10 +126,15 @@ def greedy(model: nn.Module, source: Tensor, length: int) -> Tensor:
     return out[..., 1:]
 
 
-@lru_cache
 def _number_pairs() -> list[Pair]:
     numbers = np.random.default_rng(2020).permutation(LARGEST)[:_NUMBERS] + 1
     return [(german(int(n)), english(int(n))) for n in numbers]
+
+
+@lru_cache
+def _number_words() -> Corpus:
+    """Made once: it takes a second, and is the same for a model of any shape."""
+    return Corpus.of(_number_pairs())
 
 
 def open_problem(
@@ -127,6 +148,7 @@ def open_problem(
 ) -> Translation:
     if width % (2 * heads):
         raise ValueError(f"numbers.width must be a multiple of twice numbers.heads, got {width} and {heads}")
-    pairs = read_pairs(source_file, target_file) if source_file or target_file else _number_pairs()
+    own = source_file or target_file
+    corpus = Corpus.of(read_pairs(source_file, target_file)) if own else _number_words()
     shape = Shape(depth=depth, width=width, heads=heads, feed_forward=2 * width, pre_norm=norm == "pre")
-    return Translation(pairs, shape, label_smoothing)
+    return Translation(corpus, shape, label_smoothing)

@@ -1,8 +1,8 @@
 """A task as the server sees it: a name, a story and the bounds of its settings; no torch until it is opened.
 
 `TASKS` holds these descriptions. `Task.open(settings)` checks the settings, imports the task's module and calls its
-`open_problem(**settings)`, which gives the model, batches, loss and metrics in the form that `radam_core/problem.py`
-describes (by shape, not by import: a task knows nothing of the race).
+`open_problem(**settings)`, which gives the model, batches, loss and metrics in the form that
+`radam_core/race/problem.py` describes (by shape, not by import: a task knows nothing of the race).
 """
 
 from collections.abc import Mapping
@@ -24,6 +24,7 @@ class Setting:
     high: float = 0
     choices: tuple[Value, ...] = ()
     local: bool = False  # a path on the user's own machine: a shared link may not set it
+    changes_baseline: bool = False  # the task's baseline holds at this setting's default only
 
     @property
     def allowed(self) -> str:
@@ -68,6 +69,15 @@ class Task:
     evaluate_every: int = 100
     steps_per_frame: int = 5
     record_every: int = 1
+    lane_steps_per_second: float = 30.0  # on two laptop cores: what to expect of a machine that has run nothing yet
+    baseline: float | None = None  # the loss of a model that ignores its input
+    # Settings at which the gradient-variance probe measures it, 16 models at once; None: it is not offered.
+    probe_settings: Mapping[str, Value] | None = None
+
+    def baseline_at(self, settings: Mapping[str, Value]) -> float | None:
+        """The baseline with these settings, where it is known."""
+        fixed = [setting for setting in self.settings if setting.changes_baseline]
+        return self.baseline if all(settings[one.name] == one.default for one in fixed) else None
 
     def check(self, settings: Mapping[str, object]) -> dict[str, Value]:
         """Every setting of the task: those given, checked, and the defaults of the others."""

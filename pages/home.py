@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from dashboard import controls
-from dashboard.chart import chart
-from dashboard.figures.rectification import untuned_figure
+from dashboard.browser.chart import chart
+from dashboard.forms import controls, drawings
 from dashboard.navigation import PAGES
 
-st.title("RAdam's $r_t$ is a warmup you did not have to tune")
+st.title("RAdam's $r_t$ is a warmup whose length $\\beta_2$ sets")
 st.markdown(
-    "Adam often needs a slow start, and nobody can say how long. The paper *On the Variance of the Adaptive Learning Rate "
-    "and Beyond* (RAdam, 2020) derives one from the variance of Adam's own step size. Here you can take its formulas, its "
-    "approximations and the debate about them into your hands."
+    "Adam is often given a slow start. How slow is tuned by hand, or follows a rule of thumb such as the dashed line. The paper "
+    "*On the Variance of the Adaptive Learning Rate and Beyond* (RAdam, 2020) derives $r_t$ from the variance of Adam's "
+    "adaptive rate, so that nothing but $\\beta_2$ is left to choose. Whether that is the length your task needs is another "
+    "question. Here you can take its formulas, its approximations and the debate about them into your hands."
 )
 chart(
-    untuned_figure([b for b in controls.BETA2S if b >= 0.7]),
+    drawings.untuned(tuple(b for b in controls.BETA2S if b >= 0.7)),
     "home",
     alt="r_t and the untuned linear warmup against the step, moving together as beta2 changes",
     height=360,

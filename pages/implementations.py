@@ -1,23 +1,18 @@
 """Which RAdam is yours? Where the published implementations differ, and what that does to the first steps."""
 
-from dataclasses import replace
-
-import numpy as np
 import streamlit as st
 
-from dashboard import controls, snippets, tables
-from dashboard.chart import chart
-from dashboard.figures.implementations import multiplier_figure
-from dashboard.look import PROFILE_STYLES
-from dashboard.questions import QUESTIONS
-from dashboard.words import never_rectified_profiles
-from radam_core.comparison import momentum_multiplier
-from radam_core.methods import METHODS, PROFILES
+from dashboard.browser.chart import chart
+from dashboard.forms import controls, drawings
+from dashboard.words import snippets, tables
+from dashboard.words.questions import QUESTIONS
+from dashboard.words.sentences import never_rectified_profiles
+from radam_core.methods import PROFILES
 
 st.title("Which RAdam is yours?")
 st.markdown(
     "Published implementations share one formula and differ in when they use it, in what they do before, and in where "
-    "epsilon and weight decay go. The first twenty steps show it."
+    "epsilon and weight decay go. The first twenty steps show all but the decay."
 )
 wide, narrow = st.columns(2, gap="medium")
 with narrow:
@@ -41,18 +36,18 @@ silent = never_rectified_profiles(beta2, chosen)
 if silent:
     st.warning(silent, icon=":material/block:")
 if chosen:
-    t = np.arange(1, 21)
-    methods = {name: replace(METHODS["radam"], betas=(0.9, beta2), **PROFILES[name]) for name in chosen}
-    multipliers = {tables.PROFILE_NAMES[name]: momentum_multiplier(m, t, size) for name, m in methods.items()}
-    styles = {tables.PROFILE_NAMES[name]: style for name, style in PROFILE_STYLES.items()}
     chart(
-        multiplier_figure(t, multipliers, styles),
+        drawings.implementations(tuple(chosen), beta2, size),
         "implementations",
         alt="The multiplier that each implementation applies to the momentum in the first twenty steps",
         height=380,
     )
-    st.caption("Relative to the learning rate. A gap means that no step is taken.")
-    st.dataframe(tables.implementation_table(chosen), hide_index=True, alt="How the implementations differ")
+    st.caption(
+        "Relative to the learning rate. A gap means that no step is taken. A momentum step counts as 1 here, because it "
+        "moves the weights by the momentum itself; in the sum of the page *Rectification* it counts as 0, because it is "
+        "no adaptive step. The epsilon in the paper's row is ours, the customary one."
+    )
+    st.dataframe(tables.implementation_table(tuple(chosen)), hide_index=True, alt="How the implementations differ")
 
 st.subheader("Take it along")
 one, two, three = st.columns(3, gap="medium")
@@ -74,8 +69,8 @@ with right:
         st.code(torch_code, language="python", wrap_lines=True)
 
 st.subheader("What people ask")
-for pair in (QUESTIONS[i : i + 2] for i in range(0, len(QUESTIONS), 2)):
-    for column, question in zip(st.columns(2, gap="large"), pair, strict=False):
-        with column, st.container(border=True, height="stretch"):
-            st.markdown(f"**{question.question}** {question.answer}")
-            chart(question.figure(beta2), f"question-{question.key}", alt=question.question, height=260)
+columns = st.columns(2, gap="large", border=True)
+for i, question in enumerate(QUESTIONS):
+    with columns[i % 2]:
+        st.markdown(f"**{question.question}** {question.answer}")
+        chart(drawings.answer(question.key, beta2), f"question-{question.key}", alt=question.question, height=260)

@@ -1,87 +1,43 @@
 """Who gets going? Optimizers race on one problem, live, and everything that the theory speaks of is measured."""
 
-import pandas as pd
 import streamlit as st
 
-from dashboard import downloads
-from dashboard.config import RaceConfig
-from dashboard.engine import Engine, running_engine
-from dashboard.live import Watched, live_race
-from dashboard.race_form import plain, race_controls
-from dashboard.race_run import (
-    COMPARE,
-    Link,
+from dashboard.asked.config import RaceConfig
+from dashboard.browser.live import ShownRun, live_race
+from dashboard.engine.engine import Engine, running_engine
+from dashboard.forms.race_form import last_allowed, race_controls
+from dashboard.forms.race_link import link_to
+from dashboard.forms.race_menus import download, recent, share
+from dashboard.forms.race_run import (
     attempt,
-    comparable,
     follow_link,
-    open_run,
+    hidden_lanes,
+    hide_lanes,
     refused,
-    run_name,
+    remember_link,
     shown_run,
     train,
 )
-from dashboard.store import Run
+from dashboard.server.visitor import visitor_id
+from dashboard.words.race_words import glossary
 
 
 def cost(engine: Engine, config: RaceConfig) -> str:
     expected = engine.estimate(config)
     seconds = expected.seconds
     time = (
-        f"{seconds:.0f} s"
+        f"{max(1, round(seconds))} s"
         if seconds < 90
         else f"{seconds / 60:.0f} min"
         if seconds < 5400
         else f"{seconds / 3600:.0f} h"
     )
     where = "on this machine" if expected.measured else "on two laptop cores"
-    return f"{expected.lane_steps:,} lane-steps, about {time} {where}"
-
-
-def share(config: RaceConfig | None, run: Run | None, compared: Run | None) -> None:
-    with st.popover("Share", icon=":material/link:", disabled=config is None and run is None):
-        shared = run.config if run else config
-        try:
-            link = Link(shared.to_link() if shared else "", run.id if run else "", compared.id if compared else "")
-            st.markdown("Opens this race anywhere; here it also finds the run.")
-            st.code(link.url(), language=None, wrap_lines=True)
-        except ValueError as problem:
-            st.markdown(plain(str(problem)))
-
-
-def download(engine: Engine, run: Run | None) -> None:
-    with st.popover("Download", icon=":material/download:", disabled=run is None):
-        if run is None:
-            return
-        identity, config, name = run.id, run.config, f"radam-lab-{run.id[:8]}"
-
-        def table() -> pd.DataFrame:
-            return downloads.records(config, [frame.body for frame in engine.store.frames(identity)])
-
-        st.download_button("Configuration (JSON)", config.to_json(), f"{name}.json", "application/json")
-        st.download_button("Records (Parquet)", lambda: downloads.as_parquet(table()), f"{name}.parquet")
-        st.download_button("Records (CSV)", lambda: downloads.as_csv(table()), f"{name}.csv", "text/csv")
-
-
-def recent(engine: Engine, shown: Run | None, config: RaceConfig | None) -> Run | None:
-    """The runs of this server: one to open, one of the same task to lay over the race on screen."""
-    with st.popover("Runs", icon=":material/history:"):
-        runs = {run.id: run for run in engine.recent()}
-        if not runs:
-            st.markdown("Nothing was trained here yet.")
-        chosen = st.selectbox(
-            "Open a run", runs, None, format_func=lambda i: run_name(runs[i]), key="race-open", width=620
-        )
-        if st.button("Open", disabled=chosen is None) and chosen:
-            open_run(runs[chosen])
-            st.rerun()
-        now = shown.config if shown else config
-        others = comparable(engine, shown, now) if now else {}
-        if st.session_state.get(COMPARE) not in others:
-            st.session_state[COMPARE] = None
-        compared = st.selectbox(
-            "Compare with, dashed", others, key=COMPARE, format_func=lambda i: run_name(others[i]), width=620
-        )
-        return others[compared] if compared else None
+    lanes, new = len(config.lanes), expected.new
+    if not new:
+        return f"All {lanes} lanes were trained before: there is nothing to wait for"
+    told = f"{lanes} lanes" if new == lanes else f"{new} of {lanes} lanes {'is' if new == 1 else 'are'} new: {new}"
+    return f"{told} × {config.steps:,} steps = {expected.lane_steps:,} lane-steps, about {time} {where}"
 
 
 def act() -> None:
@@ -90,14 +46,19 @@ def act() -> None:
     actions = {"pause": engine.pause, "resume": engine.resume, "stop": engine.stop} if engine else {}
     asked = st.session_state["race"].get("action")
     if asked in actions:
-        actions[asked](run)
+        actions[asked](run, visitor_id())
+
+
+def hide() -> None:
+    hide_lanes(st.session_state["race"].get("hidden") or [])
 
 
 engine = running_engine()
 follow_link(engine)
 st.title("Who gets going?")
-for problem in refused():
-    st.warning(problem, icon=":material/link_off:")
+with st.container():  # always there, as the one below: a sentence in it moves no chart to another place
+    for problem in refused():
+        st.warning(problem, icon=":material/link_off:")
 config = race_controls((engine.devices() if engine else None) or ("cpu",))
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     pressed = st.button(
@@ -110,15 +71,22 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("Training needs the app's own server.")
     else:
         st.caption(cost(engine, config) if config else "One of the settings above is not allowed.")
+    with st.popover("What is what", icon=":material/help:", key="race-words", on_change="rerun") as words:
+        if words.open:
+            st.markdown(glossary(last_allowed()), width=620)
     compared = recent(engine, run, config) if engine else None
-    share(config, run, compared)
+    drawn = run.config if run else last_allowed()
+    hidden = hidden_lanes(drawn, compared.config if compared else None)
+    link = link_to(config or last_allowed(), run, compared, hidden)
+    share(link, drawn)
     if engine:
         download(engine, run)
-if run:
-    Link(run.config.to_link(), run.id, compared.id if compared else "").to_address()
-    st.session_state["race-shown"] = run.id
-    if config and run.config != config:
+remember_link(link)
+link.to_address()
+st.session_state["race-shown"] = run.id if run else ""
+with st.container():
+    if run and config and run.config != config:
         st.caption("Below is the race before you moved the controls. *Train* starts one with the settings above.")
-shown = Watched(run.config, run.id, attempt()) if run else Watched(config) if config else None
-if shown:
-    live_race(shown, Watched(compared.config, compared.id) if compared else None, act)
+wants = engine.wants(run.id, visitor_id()) if engine and run else None
+shown = ShownRun(run.config, run.id, attempt(), wants) if run else ShownRun(drawn)
+live_race(shown, ShownRun(compared.config, compared.id) if compared else None, hidden, act, hide)

@@ -2,23 +2,19 @@
 
 import streamlit as st
 
-from dashboard import controls, results
-from dashboard.chart import chart
-from dashboard.figures.variance import (
-    error_figure,
-    paper_approximation_figure,
-    paper_simulation_figure,
-    rectified_figure,
-    variance_figure,
-)
-from dashboard.real_gradients import MEASURED_TASKS, STREAMS
-from dashboard.real_gradients_panel import show_real_gradients
-from dashboard.words import variance_sentence
+from dashboard.browser.chart import chart
+from dashboard.engine.real_gradients import MEASURED_TASKS, STREAMS
+from dashboard.figures import results
+from dashboard.forms import controls, drawings
+from dashboard.forms.real_gradients_panel import show_real_gradients
+from dashboard.words.sentences import rectified_sentence, variance_sentence
 
 st.title("Is the variance really that large?")
 st.markdown(
     "Adam divides by the root of an average of squared gradients. Early on that average holds few gradients, so the "
-    "adaptive rate $\\psi_t = 1/\\sqrt{\\hat v_t}$ varies widely from one run to the next. Here $g \\sim N(\\mu, 1)$."
+    "adaptive rate $\\psi_t = 1/\\sqrt{\\hat v_t}$ is left to chance, the more so the smaller the mean of the gradients is "
+    "beside their noise. As in the paper, the gradients of a parameter are independent draws $g \\sim N(\\mu, 1)$, as if "
+    "its weights stood still. What follows for the *update* is asked on the page *Variance or size*."
 )
 wide, middle, narrow = st.columns([4, 4, 3], gap="medium")
 with wide:
@@ -28,28 +24,26 @@ with middle:
 with narrow:
     trajectories = controls.pick("Simulated runs", "runs", controls.TRAJECTORIES, 2000)
 
-last = results.simulated_steps(beta2)
-t, routes = results.variance_routes(beta2, mu, last)
 with st.spinner("Simulating ...", show_time=True):
-    drawn = results.averages(beta2, trajectories)
-simulated, error = results.simulated_variance(drawn, mu)
+    drawing = drawings.variance(beta2, mu, trajectories)
 chart(
-    variance_figure(t, routes, drawn.t, simulated, error),
+    drawing,
     "variance",
     alt="The variance of the adaptive rate against the step, exactly, by two approximations and simulated",
     height=400,
 )
+t, routes = results.variance_routes(beta2, mu, results.simulated_steps(beta2))
 st.markdown(variance_sentence(t, routes["exact"]))
 
 left, right = st.columns(2, gap="large")
 with left:
     st.subheader("After rectification")
     st.markdown(
-        "$r_t$ is chosen so that $r_t^2\\,\\mathrm{Var}[\\psi_t]$ is the same at every step. With the exact variance "
-        "(of $\\mu = 0$) it is; RAdam's first-order choice overdoes it in the first steps."
+        "$r_t$ is chosen so that $r_t^2\\,\\mathrm{Var}[\\psi_t]$ is the same at every step: its limit. With the exact "
+        f"variance it is, at $\\mu = 0$, for which $r_t$ is made. {rectified_sentence(beta2)}"
     )
     chart(
-        rectified_figure(t, routes["exact"], results.rectified_variances(beta2, mu, last)),
+        drawings.rectified_variance(beta2, mu),
         "rectified-variance",
         alt="The rectified variance against the step for three choices of r_t",
         height=350,
@@ -61,7 +55,7 @@ with right:
         "also replaces the root by its tangent."
     )
     chart(
-        error_figure(t, results.approximation_errors(routes)),
+        drawings.approximation_errors(beta2, mu),
         "approximation-error",
         alt="Relative error of the analytic and first-order variance",
         height=350,
@@ -72,10 +66,13 @@ one, two = st.columns([2, 3], gap="large", vertical_alignment="bottom")
 with one:
     task = controls.choose("Network", "network", MEASURED_TASKS, "digits")
 with two:
-    measuring = controls.switch("Measure its gradients in a worker, some seconds", "real")
+    measuring = controls.switch("Measure its gradients in a worker, up to a minute", "real")
 st.markdown(
     f"The weights stay as they were initialised; {STREAMS} streams of independent batches each feed an average $v_t$. The "
-    "variance of $\\psi_t$ over the streams, parameter by parameter, is set in units of that parameter's own noise $\\sigma$."
+    "variance of $\\psi_t$ over the streams, parameter by parameter, is set in units of that parameter's own noise $\\sigma$. "
+    f"An estimate from {STREAMS} streams is noisy and mostly too low, so the same is done with Gaussian gradients of each "
+    "parameter's own mean and noise: what differs between the two is due to the gradients. The bands hold the middle half "
+    f"of the parameters; they are wide because parameters differ, and because {STREAMS} streams are few."
 )
 if measuring:
     show_real_gradients(task, beta2)
@@ -84,15 +81,18 @@ st.subheader("The paper's two figures")
 left, right = st.columns([2, 3], gap="large")
 with left:
     st.markdown("**Approximation**: both forms for $\\rho$ from 5 to 500, and their difference.")
-    chart(paper_approximation_figure(), "paper-approximation", alt="The paper's approximation figure", height=430)
+    chart(drawings.paper_approximation(), "paper-approximation", alt="The paper's approximation figure", height=430)
 with right:
-    st.markdown("**Simulation**: $\\beta_2 = 0.999$, 5000 runs of 6000 steps, six means $\\mu$, from step 5.")
+    st.markdown(
+        "**Simulation**: $\\beta_2 = 0.999$, 5000 runs of 6000 steps, six means $\\mu$, from step 5; of "
+        "$\\psi_t = 1/\\sqrt{\\hat v_t}$, where the paper's caption prints $1/v_t$."
+    )
     if controls.switch("Simulate at the paper's settings", "paper"):
         bar = st.progress(0.0, "Simulating 30 million gradients")
-        simulation = results.paper_simulation(bar.progress)
+        results.paper_simulation(bar.progress)
         bar.empty()
         chart(
-            paper_simulation_figure(simulation),
+            drawings.paper_simulation(),
             "paper-simulation",
             alt="The paper's simulation: variance with and without rectification for six means",
             height=430,

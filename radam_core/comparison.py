@@ -36,8 +36,8 @@ def warmup_factors(
 
 
 def effective_warmups(beta2: float, warmup_steps: float, tau: float, threshold: float = 4.0) -> dict[str, float]:
-    """T(w) of every warmup, in steps. RAdam's momentum-only steps count as w_t = 0, as no adaptive step is taken; it is
-    infinite when there are no others.
+    """T(w) of every warmup: the full-rate steps that it costs. RAdam's momentum-only steps count as w_t = 0, since none
+    of them is an adaptive step; where there are no others it is infinite.
     """
     settled = settled_step(beta2)
     last = int(max(settled, warmup_steps, 15 * tau))
@@ -47,6 +47,11 @@ def effective_warmups(beta2: float, warmup_steps: float, tau: float, threshold: 
         name: effective_warmup(np.nan_to_num(factor)) if np.isfinite(factor).any() else np.inf
         for name, factor in factors.items()
     }
+
+
+def linear_of_equal_cost(cost: float) -> float:
+    """The length of the linear warmup with this T(w): over T_w whole steps it costs (T_w - 1) / 2."""
+    return 2 * cost + 1
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,34 @@ class Coefficients(NamedTuple, Generic[Number]):
     branch: Number  # FROZEN, MOMENTUM or ADAPTIVE
 
 
+class Timetable(NamedTuple, Generic[Number]):
+    """`Coefficients` before beta1: what stays the same when a scheduler such as OneCycleLR changes that every step."""
+
+    frozen: Any  # whether only v is fed, true or false
+    m_count: Number  # steps in m's bias correction
+    v_keep: Number
+    lr_factor: Number
+    adaptive_factor: Number  # r_t and v's bias correction; 1 in a step that does not adapt
+    eps: Number
+    rectification: Number
+    branch: Number
+
+
+def with_beta1(table: Timetable[Any], beta1: float, heavy_ball: bool) -> Coefficients[Any]:
+    correction1 = 1.0 if heavy_ball else bias_correction(table.m_count, beta1)
+    return Coefficients(
+        m_keep=np.where(table.frozen, 1.0, beta1),
+        m_gain=np.where(table.frozen, 0.0, 1.0 if heavy_ball else 1.0 - beta1),
+        v_keep=table.v_keep,
+        v_gain=1.0 - table.v_keep,
+        lr_factor=table.lr_factor,
+        step=table.lr_factor / correction1 * table.adaptive_factor,
+        eps=table.eps,
+        rectification=table.rectification,
+        branch=table.branch,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Method:
     """An optimizer's settings, other than lr and weight decay; the defaults are plain Adam as in torch."""
@@ -84,11 +112,12 @@ class Method:
         return result
 
     def _own_coefficients(self, t: FloatArray) -> Coefficients[FloatArray]:
-        beta1, beta2 = self.betas
-        heavy_ball = self.first_moment == "heavy-ball"
+        return with_beta1(self.timetable(t), self.betas[0], self.first_moment == "heavy-ball")
+
+    def timetable(self, t: FloatArray) -> Timetable[FloatArray]:
+        """What beta1 does not touch of the method's own steps, without its phases."""
+        beta2 = self.betas[1]
         one, frozen = np.ones_like(t), t <= self.frozen_steps
-        m_count = t if self.count_frozen_steps else np.where(frozen, 1.0, t - self.frozen_steps)
-        correction1 = one if heavy_ball else bias_correction(m_count, beta1)
         correction2 = np.sqrt(bias_correction(t, beta2))
 
         r_t, rectified = np.full(t.shape, np.nan), np.full(t.shape, self.adaptive)
@@ -101,17 +130,14 @@ class Method:
 
         schedule = WARMUPS[self.warmup](beta2, self.warmup_steps)(t)
         schedule = schedule * DECAYS[self.decay](self.total_steps, self.warmup_steps)(t)
-        lr_factor = np.where(branch == FROZEN, 0.0, schedule)
         adaptive_factor = correction2 * (1.0 if self.rectify is None else np.nan_to_num(r_t))
         first = (t == 1) & (self.second_moment_start == "gradient")
-        v_keep = one if heavy_ball else np.where(first, 0.0, beta2)
-        return Coefficients(
-            m_keep=np.where(frozen, 1.0, beta1),
-            m_gain=np.where(frozen, 0.0, 1.0 if heavy_ball else 1.0 - beta1),
-            v_keep=v_keep,
-            v_gain=1.0 - v_keep,
-            lr_factor=lr_factor,
-            step=lr_factor / correction1 * np.where(branch == ADAPTIVE, adaptive_factor, 1.0),
+        return Timetable(
+            frozen=frozen,
+            m_count=t if self.count_frozen_steps else np.where(frozen, 1.0, t - self.frozen_steps),
+            v_keep=one if self.first_moment == "heavy-ball" else np.where(first, 0.0, beta2),
+            lr_factor=np.where(branch == FROZEN, 0.0, schedule),
+            adaptive_factor=np.where(branch == ADAPTIVE, adaptive_factor, 1.0),
             eps=self.eps * (correction2 if self.eps_placement == "after" else one),
             rectification=r_t,
             branch=branch,
@@ -137,27 +163,19 @@ class Method:
         return cls(**plain)
 
 
-_BLOCK = 16  # few: a scheduler that changes beta1 makes a new method at every step
-
-
-def coefficients_at(method: Method, t: int) -> Coefficients[float]:
-    """The coefficients of one step as plain numbers, computed a block of steps at a time and remembered."""
-    return _block(method, (t - 1) // _BLOCK)[(t - 1) % _BLOCK]
-
-
-@lru_cache(maxsize=512)
-def _block(method: Method, number: int) -> list[Coefficients[float]]:
-    steps = method.coefficients(np.arange(number * _BLOCK + 1, (number + 1) * _BLOCK + 1))
-    return [Coefficients(*row) for row in zip(*(column.tolist() for column in steps), strict=True)]
+def check_betas(betas: Any) -> tuple[float, float]:
+    """beta1, checked, and beta2, which is checked where the method is made."""
+    try:
+        beta1, beta2 = betas
+    except (TypeError, ValueError):
+        raise ValueError(f"betas must be a pair (beta1, beta2), got {betas!r}") from None
+    if not 0 <= beta1 < 1:
+        raise ValueError(f"beta1 must be at least 0 and below 1, got {beta1!r}")
+    return beta1, beta2
 
 
 def _check(method: Method) -> None:
-    try:
-        beta1, beta2 = method.betas
-    except (TypeError, ValueError):
-        raise ValueError(f"betas must be a pair (beta1, beta2), got {method.betas!r}") from None
-    if not 0 <= beta1 < 1:
-        raise ValueError(f"beta1 must be at least 0 and below 1, got {beta1!r}")
+    _, beta2 = check_betas(method.betas)
     check_beta2(beta2)
     if not 0 <= method.eps < np.inf:
         raise ValueError(f"eps must be finite and at least 0, got {method.eps!r}")

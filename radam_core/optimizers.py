@@ -10,7 +10,8 @@ from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.optimizer import ParamsT
 
-from radam_core.methods import METHODS, PROFILES, Method, coefficients_at
+from radam_core.methods import METHODS, PROFILES, Method, check_betas
+from radam_core.single_steps import coefficients_at
 from radam_core.theory import LOWEST_THRESHOLD, Variance
 from radam_core.updates import Tensors, is_small, same_layout, update
 
@@ -69,9 +70,9 @@ class MethodOptimizer(Optimizer):
                 loss = closure()
         # All checks come before the first change.
         work = [(group, _checked_method(group), self._cohorts(group["params"])) for group in self.param_groups]
-        for group, method, cohorts in work:
+        for group, (method, beta1), cohorts in work:
             for (steps_taken, _, _, alike, small), members in cohorts.items():
-                c = coefficients_at(method, steps_taken + 1)
+                c = coefficients_at(method, steps_taken + 1, beta1)
                 update(_advance(members, _MOMENTS[method.first_moment]), c, group, alike, small)
         return loss
 
@@ -129,11 +130,13 @@ def _alike(p: Tensor, other: Tensor) -> bool:
     return p.dtype is other.dtype and same_layout(p, other)
 
 
-def _checked_method(group: dict[str, Any]) -> Method:
+def _checked_method(group: dict[str, Any]) -> tuple[Method, float]:
+    """The group's method apart from beta1, and beta1: so it stays the same method while a scheduler changes that."""
     for name in ("lr", "weight_decay"):
         if not 0 <= float(group[name]) < math.inf:
             raise ValueError(f"{name} must be finite and at least 0, got {group[name]!r}")
-    return Method.from_settings(group)
+    beta1, beta2 = check_betas(group["betas"])
+    return Method.from_settings({**group, "betas": (0.0, beta2)}), beta1
 
 
 def _advance(members: Members, moments: tuple[str, ...]) -> Tensors:
@@ -238,7 +241,7 @@ class Adam2k(Adam):
     """Adam that spends its first `frozen_steps` on the second moment alone (Section 3.1).
 
     Strict by default: m's bias correction counts real steps. `count_frozen_steps=True` counts as the authors' code
-    does, which makes the first real updates about ten times smaller.
+    does, which multiplies the k-th real update by about 1 - beta1^k: 0.1, 0.19, 0.27, ... at beta1 = 0.9.
     """
 
     name = "adam-2k"

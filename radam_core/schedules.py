@@ -62,7 +62,11 @@ def radam_warmup(beta2: float) -> Schedule:
 
 
 def gi_adam_warmup(beta2: float) -> Schedule:
-    """w_t = sqrt(1 - beta2^t): what starting v at g_1^2 and keeping the bias correction amounts to (GI-Adam, 2024)."""
+    """w_t = sqrt(1 - beta2^t): what starting v at g_1^2 and keeping the bias correction does while |g| stays the same.
+
+    In general the factor of Adam's step is 1 / sqrt(1 + beta2^t / (1 - beta2^t) g_1^2 / v_hat_t): smaller where the
+    first gradient was large, near 1 where it was small (GI-Adam, Kalra & Barkeshli 2024).
+    """
     check_beta2(beta2)
     return lambda t: np.sqrt(bias_correction(t, beta2))
 

@@ -10,10 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from radam_core.averages import bias_correction
-from radam_core.domains import FloatArray, check_beta2, check_count
+from radam_core.domains import FloatArray, check_beta2, check_count, check_finite
+from radam_core.theory import rectification
 
 Progress = Callable[[float], object]
 """Called with the finished share of the work, from 0 to 1, in the caller's thread."""
@@ -116,3 +117,38 @@ def variance_with_error(samples: FloatArray) -> tuple[FloatArray, FloatArray]:
     variance = squares.sum(axis=-1) / (n - 1)
     fourth = np.einsum("...i,...i->...", squares, squares) / n
     return variance, np.sqrt(np.maximum(fourth - variance**2 * (n - 3) / (n - 1), 0) / n)
+
+
+@dataclass(frozen=True)
+class SimulatedVariance:
+    """Monte-Carlo variances at the steps t: arrays of shape [mu, step], each with its standard error."""
+
+    t: FloatArray
+    mus: FloatArray
+    variance: FloatArray
+    variance_error: FloatArray
+    rectified: FloatArray
+    rectified_error: FloatArray
+
+
+def simulate_variance(
+    beta2: float = 0.999,
+    steps: int = 6000,
+    mus: ArrayLike = (0.0, 0.001, 0.01, 0.1, 1.0, 10.0),
+    trajectories: int = 5000,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> SimulatedVariance:
+    """Var[1/sqrt(v_hat_t)] and Var[r_t/sqrt(v_hat_t)] by simulation (Section 5.3; the defaults are the paper's).
+
+    One set of normals serves every mu. From step 5 on, as in the paper: before it, the sample variance has itself no
+    finite variance. r_t is nan where RAdam does not rectify.
+    """
+    means = np.atleast_1d(check_finite("mus", mus))
+    if not means.size:
+        raise ValueError("mus must hold at least one mean, got none")
+    averages = sample_averages(beta2, steps, trajectories, seed, progress=progress)
+    estimates = np.array([variance_with_error(averages.adaptive_rate(mu)) for mu in means])
+    variance, error = estimates[:, 0], estimates[:, 1]
+    r_squared = rectification(averages.t, beta2) ** 2
+    return SimulatedVariance(averages.t, means, variance, error, r_squared * variance, r_squared * error)

@@ -5,32 +5,42 @@ counts from 1. Scalars give scalars; arrays broadcast.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bernoulli, factorial, gammaln
+from scipy.special import bernoulli, factorial, gammaln, polygamma
 
 from radam_core.averages import bias_correction
 from radam_core.domains import FloatArray, check_beta2, check_finite, check_rho, check_step
-from radam_core.exact import variance_exact
-from radam_core.simulation import Progress, sample_averages, variance_with_error
+from radam_core.exact import (
+    FIRST_FINITE,
+    relative_spread,
+    variance_and_spread,
+    variance_exact,
+    variance_log_psi_exact,
+)
 
 __all__ = [
+    "FIRST_FINITE",
     "LOWEST_THRESHOLD",
-    "SimulatedVariance",
     "Variance",
     "bias_correction",
     "effective_warmup",
     "first_rectified_step",
+    "known_step",
+    "largest_update",
     "rectification",
+    "relative_spread",
     "rho",
     "rho_inf",
-    "simulate_variance",
     "variance_analytic",
+    "variance_and_spread",
     "variance_exact",
     "variance_first_order",
+    "variance_log_psi",
+    "variance_log_psi_exact",
 ]
 
 Variance = Literal["first-order", "analytic", "exact"]
@@ -51,8 +61,13 @@ def rho_inf(beta2: ArrayLike) -> FloatArray:
     return (2.0 / (1.0 - check_beta2(beta2)) - 1.0)[()]
 
 
+def lowest_beta2(threshold: float) -> float:
+    """1 - 2/(threshold + 1), where rho_inf is the threshold: rho_t passes it at some step only for a larger beta2."""
+    return 1 - 2 / (threshold + 1)
+
+
 def rho(t: ArrayLike, beta2: ArrayLike) -> FloatArray:
-    """rho_t = rho_inf - 2 t beta2^t / (1 - beta2^t), the length of the likened simple average at step t (Section 4.1).
+    """rho_t = rho_inf - 2 t beta2^t / (1 - beta2^t), the length of the equivalent simple average (Section 4.1).
 
     As written, two numbers near 2 / (1 - beta2) are subtracted to give about t, which at beta2 = 0.9999 costs seven
     digits. With x = -log(beta2) the same is t + L(x/2) - t L(t x/2), L(y) = coth(y) - 1/y, where nothing cancels.
@@ -90,6 +105,15 @@ def variance_analytic(rho: ArrayLike) -> FloatArray:
     odd_series = inverse * np.polynomial.polynomial.polyval(inverse * inverse, _LOG_GAMMA_RATIO)
     log_mean_square = np.where(a < 10, log_mean_square, 2 * odd_series - 2 * np.log1p(-inverse / 2))
     return (2 / (rho - 2) - np.expm1(log_mean_square))[()]
+
+
+def variance_log_psi(rho: ArrayLike) -> FloatArray:
+    """Var[log psi] = trigamma(rho/2) / 4 for rho > 0, by the paper's scaled inverse chi-square for psi^2 (Section 3).
+
+    rho v / sigma^2 is a chi-square of rho degrees, whose logarithm has variance trigamma(rho/2), and log psi is -1/2 of
+    it. Finite from the first step on, and free of sigma: near Var[psi] / E[psi]^2 where both are small.
+    """
+    return (polygamma(1, check_rho(rho, above=0) / 2) / 4)[()]
 
 
 def rectification(
@@ -130,7 +154,11 @@ def first_rectified_step(beta2: Any, threshold: float = 4.0) -> Any:
     if np.ndim(beta2):
         steps = [first_rectified_step(float(b), threshold) for b in np.ravel(beta2)]
         return np.array(steps, dtype=object).reshape(np.shape(beta2))
-    check_finite("threshold", threshold)
+    return _first_rectified_step(float(beta2), float(check_finite("threshold", threshold)))
+
+
+@lru_cache(1024)  # pages ask for the same few settings again and again
+def _first_rectified_step(beta2: float, threshold: float) -> int | None:
     if rho_inf(beta2) <= threshold:
         return None
     last = 1
@@ -141,40 +169,28 @@ def first_rectified_step(beta2: Any, threshold: float = 4.0) -> Any:
 
 
 def effective_warmup(factors: ArrayLike) -> float:
-    """T(w) = sum_t (1 - w_t), the steps a warmup is worth (Ma & Yarats 2021), for the factors w_1, ..., w_T."""
+    """T(w) = sum_t (1 - w_t), the full-rate steps that a warmup's factors w_1, ..., w_T cost (Ma & Yarats 2021)."""
     return float(np.sum(1.0 - check_finite("factors", factors)))
 
 
-@dataclass(frozen=True)
-class SimulatedVariance:
-    """Monte-Carlo variances at the steps t: arrays of shape [mu, step], each with its standard error."""
+def known_step(beta2: float, mu: float = 0.0, within: float = 0.1) -> int | None:
+    """The first t at which the relative spread of psi_t is at most `within`; None when its limit is above that."""
+    doubled = FIRST_FINITE * 2.0 ** np.arange(20)  # the spread falls with t: double, then look between
+    *early, limit = relative_spread([*doubled, np.inf], beta2, mu)
+    if limit > within:
+        return None
+    last = int(doubled[np.argmax(np.array(early) <= within)])
+    between = np.arange(max(FIRST_FINITE, last // 2 + 1), last + 1)
+    return int(between[np.argmax(relative_spread(between, beta2, mu) <= within)])
 
-    t: FloatArray
-    mus: FloatArray
-    variance: FloatArray
-    variance_error: FloatArray
-    rectified: FloatArray
-    rectified_error: FloatArray
 
+def largest_update(t: ArrayLike, beta1: float, beta2: float) -> FloatArray:
+    """The largest |m_hat_t psi_t| that any gradients give: sqrt(sum_i a_i^2 / w_i), by the Cauchy-Schwarz inequality.
 
-def simulate_variance(
-    beta2: float = 0.999,
-    steps: int = 6000,
-    mus: ArrayLike = (0.0, 0.001, 0.01, 0.1, 1.0, 10.0),
-    trajectories: int = 5000,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> SimulatedVariance:
-    """Var[1/sqrt(v_hat_t)] and Var[r_t/sqrt(v_hat_t)] by simulation (Section 5.3; the defaults are the paper's).
-
-    One set of normals serves every mu. From step 5 on, as in the paper: before it, the sample variance has itself no
-    finite variance. r_t is nan where RAdam does not rectify.
+    a_i and w_i are the weights of g_i in m_hat_t and of g_i^2 in v_hat_t. The sum is geometric with the ratio
+    q = beta1^2 / beta2; gradients proportional to a_i / w_i reach it.
     """
-    means = np.atleast_1d(check_finite("mus", mus))
-    if not means.size:
-        raise ValueError("mus must hold at least one mean, got none")
-    averages = sample_averages(beta2, steps, trajectories, seed, progress=progress)
-    estimates = np.array([variance_with_error(averages.adaptive_rate(mu)) for mu in means])
-    variance, error = estimates[:, 0], estimates[:, 1]
-    r_squared = rectification(averages.t, beta2) ** 2
-    return SimulatedVariance(averages.t, means, variance, error, r_squared * variance, r_squared * error)
+    t, q = check_step(t), beta1 * beta1 / float(check_beta2(beta2))
+    terms = t if q == 1 else (1 - np.power(q, t)) / (1 - q)
+    weights = (1 - beta1) / bias_correction(t, beta1)
+    return (weights * np.sqrt(bias_correction(t, beta2) / (1 - beta2) * terms))[()]

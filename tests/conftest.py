@@ -12,9 +12,10 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Route, sync_playwright
 
-from tests.chromium import CHROMIUM_FLAGS, find
+from bench.driving.chromium import CHROMIUM_FLAGS, find
+from bench.driving.visiting import Theme, flawless_page
 
 ROOT = Path(__file__).resolve().parent.parent
 # A busy machine is no mistake of the code that is tested.
@@ -22,6 +23,25 @@ hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
 # Before torch is loaded: threads that spin while they wait slow each other down where other programs use the cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+# Two processes share the tests, file by file: whoever takes a long one last lets the other wait. What they buy is said
+# in each of them.
+LONGEST_FIRST = (
+    "test_journeys",
+    "test_race_browser",
+    "test_race_survives",
+    "test_browser",
+    "test_separate_cluster",
+    "test_api",
+    "test_engine",
+    "test_packs",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {name: place for place, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 
 def free_port() -> int:
@@ -67,13 +87,20 @@ def _wait_until_healthy(process: "subprocess.Popen[bytes]", address: str, flags:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory) -> Iterator[tuple[str, int]]:
-    with running_server(environment={"RADAM_LAB_RUNS": str(tmp_path_factory.mktemp("runs"))}) as started:
+def server_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server keeps its runs."""
+    return tmp_path_factory.mktemp("runs")
+
+
+@pytest.fixture(scope="session")
+def server(server_runs: Path) -> Iterator[tuple[str, int]]:
+    # One worker: the other core is the browser's. What two of them do is in test_shared_lanes.
+    with running_server(environment={"RADAM_LAB_RUNS": str(server_runs), "RADAM_LAB_WORKERS": "1"}) as started:
         yield started
 
 
 @pytest.fixture(scope="session")
-def address(server) -> str:
+def address(server: tuple[str, int]) -> str:
     return str(server[0])
 
 
@@ -90,19 +117,32 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def scripts(browser: Browser) -> Iterator[Page]:
+    """A page with the browser's own modules and no server: there `load(NAME.js)` imports one of them."""
+    origin, folder = "http://scripts.test", ROOT / "dashboard" / "browser" / "scripts"
+    start = "<script type=module>window.load = (name) => import(`/${name}`)</script>"
+
+    def answer(route: Route) -> None:
+        name = route.request.url.removeprefix(f"{origin}/")
+        if name:
+            route.fulfill(body=(folder / name).read_text(encoding="utf-8"), content_type="text/javascript")
+        else:
+            route.fulfill(body=start, content_type="text/html")
+
+    with flawless_page(browser) as page:
+        page.route(f"{origin}/**", answer)
+        page.goto(f"{origin}/")
+        yield page
+
+
 @contextmanager
-def opened(browser: Browser, url: str, width: int = 1280, height: int = 720, theme: str = "light") -> Iterator[Page]:
-    """A page in a context of its own, with every chart on it drawn; a script error on it fails the test."""
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
-    page = context.new_page()
-    page.set_default_timeout(90_000)
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.goto(url)
-    wait_until_drawn(page)
-    yield page
-    context.close()
-    assert not errors
+def opened(browser: Browser, url: str, width: int = 1280, height: int = 720, theme: Theme = "light") -> Iterator[Page]:
+    """A page of the app with every chart on it drawn."""
+    with flawless_page(browser, width, height, theme) as page:
+        page.goto(url)
+        wait_until_drawn(page)
+        yield page
 
 
 def wait_until_drawn(page: Page) -> None:

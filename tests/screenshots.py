@@ -5,12 +5,13 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+from bench.driving.chromium import CHROMIUM_FLAGS, find
+from bench.driving.visiting import Theme
 from dashboard.navigation import PAGES
-from tests.chromium import CHROMIUM_FLAGS, find
 from tests.conftest import opened, running_server
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-THEMES = ("light", "dark")
+THEMES: tuple[Theme, ...] = ("light", "dark")
 
 
 def main() -> None:
@@ -33,13 +34,13 @@ def main() -> None:
         browser.close()
 
 
-def photograph(browser: Browser, address: str, name: str, theme: str) -> None:
+def photograph(browser: Browser, address: str, name: str, theme: Theme) -> None:
     with opened(browser, f"{address}/{'' if name == PAGES[0].name else name}", theme=theme) as page:
         page.wait_for_timeout(2500)  # the first page's picture moves
         page.screenshot(path=DOCS / f"{name}-{theme}.png")
 
 
-def photograph_race(browser: Browser, address: str, theme: str) -> None:
+def photograph_race(browser: Browser, address: str, theme: Theme) -> None:
     """The paper's Figure 1 in the middle; pressed a second time, it is the same run."""
     page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme=theme)
     page.goto(f"{address}/race")

@@ -13,6 +13,7 @@ MAY_IMPORT = {
     "dashboard": {"dashboard", "radam_core", "demo_models"},
     "pages": {"dashboard", "radam_core", "demo_models"},
     "app": {"dashboard"},
+    "bench": {"app", "bench", "dashboard", "demo_models", "radam_core"},
 }
 NEVER = {
     "radam_core": {"streamlit", "plotly"},
@@ -23,15 +24,40 @@ NEVER = {
 }
 
 
-def imports(path: Path) -> set[str]:
-    """The top-level packages that a file imports, at its head or inside functions."""
+# The rooms inside dashboard/, from the ground up; the files beside them are of no room, and any room may use `SHARED`.
+ROOMS = {
+    "asked": set(),
+    "runs": {"asked"},
+    "engine": {"runs", "asked"},
+    "figures": {"asked"},
+    "browser": {"figures", "asked"},
+    "server": {"engine", "runs", "browser"},
+    "words": {"figures", "asked"},
+    "forms": {"asked", "runs", "engine", "figures", "browser", "words", "server"},
+}
+SHARED = {"remembered", "json_numbers"}
+
+
+def modules(path: Path) -> set[str]:
+    """What a file imports, at its head or inside functions, by full names."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module.split(".")[0])
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return found
+
+
+def imports(path: Path) -> set[str]:
+    """The top-level packages that a file imports."""
+    return {name.split(".")[0] for name in modules(path)}
+
+
+def rooms_of(path: Path) -> set[str]:
+    """The parts of dashboard/ that a file imports: its rooms, and the files beside them."""
+    parts = [name.split(".") for name in modules(path)]
+    return {part[1] for part in parts if part[0] == "dashboard" and len(part) > 1}
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)
@@ -41,4 +67,24 @@ def test_imports_point_one_way(room):
     for path in files:
         found = imports(path)
         assert (found & OURS) <= MAY_IMPORT[room], path
-        assert not found & NEVER[room], path
+        assert not found & NEVER.get(room, set()), path
+
+
+def test_every_folder_of_the_dashboard_is_a_room():
+    folders = {path.name for path in (ROOT / "dashboard").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == set(ROOMS)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_of_the_dashboard_import_one_way(room):
+    for path in sorted((ROOT / "dashboard" / room).glob("*.py")):
+        assert rooms_of(path) <= {room, *ROOMS[room], *SHARED}, path
+
+
+def test_the_theory_needs_no_simulation():
+    assert not any("simulation" in name for name in modules(ROOT / "radam_core" / "theory.py"))
+
+
+def test_only_the_race_in_the_core_imports_the_race():
+    for path in (ROOT / "radam_core").glob("*.py"):
+        assert not any(name.startswith("radam_core.race") for name in modules(path)), path

@@ -6,8 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from dashboard.figures.look import Style
 from dashboard.figures.parts import log_axis, x_axis, y_axis
-from dashboard.look import Style
 from radam_core.domains import FloatArray
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from dashboard.look import GREY, Style
+from dashboard.figures.look import GREY, Style
 from radam_core.domains import FloatArray
 
 

@@ -5,11 +5,11 @@ what it is given here: theory, and the schedules, which follow from the settings
 
     meta = {"of": "steps", "column": "loss", "lane": 0}     a column of the recorded steps; "smooth": drawn smoothed
     meta = {"of": "metrics", "column": "accuracy", ...}     at the evaluation steps
-    meta = {"of": "histograms", "column": "psi_relative_variance", ...}
+    meta = {"of": "spread", "column": "psi_across", ...}    at the histogram steps, of what was measured there
     meta = {"of": "plan", "lane": 0}                        its own values, as far as the race has come
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
@@ -18,47 +18,50 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.config import RaceConfig
+from dashboard.asked.config import RaceConfig
+from dashboard.figures.look import GREY, Style
+from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import line
-from dashboard.look import GREY, STYLES, Style
-from dashboard.wire import plain_numbers
+from dashboard.json_numbers import plain_numbers
 from demo_models import TASKS
 from demo_models.landscapes import SURFACES
 from radam_core.domains import FloatArray
-from radam_core.entry import Lane
-from radam_core.frames import schedule_columns
+from radam_core.race.frames import schedule_columns
+from radam_core.race.plan import Lane
+from radam_core.race.quantities import QUANTITIES
 from radam_core.simulation import log_spaced_steps
-from radam_core.theory import rectification, variance_exact
+from radam_core.theory import rectification, variance_log_psi_exact
 
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 _EMPTY: tuple[float, ...] = ()
 
 
-def lane_styles(config: RaceConfig, compared: bool = False) -> list[Style]:
-    """Each lane in its method's colour; a second lane of a method takes another dash. A compared run is dashed."""
+def lane_styles(config: RaceConfig, beside: Sequence[Style] = ()) -> list[Style]:
+    """Each lane in its method's colour; no two of a colour have one dash. `beside`: of the run it is compared with."""
     styles: list[Style] = []
     for lane in config.lanes:
         style = replace(STYLES[lane.method], width=min(STYLES[lane.method].width, 3.0))
-        taken = {other.dash for other in styles if other.color == style.color}
-        if style.dash in taken:
-            style = replace(style, dash=next((dash for dash in _DASHES if dash not in taken), style.dash))
-        styles.append(style)
-    return [replace(style, dash="dash", width=1.8) for style in styles] if compared else styles
+        taken = [other.dash for other in (*beside, *styles) if other.color == style.color]
+        wanted = [dash for dash in (style.dash, *_DASHES) if not (beside and dash == "solid")]
+        dash = min(wanted, key=taken.count)  # the first that is free, or the least used one
+        styles.append(replace(style, dash=dash, width=1.8 if beside else style.width))
+    return styles
 
 
-def race_figures(config: RaceConfig, compared: bool = False) -> dict[str, go.Figure]:
-    """Every figure of a race, by name."""
-    lanes, styles = config.entry().lanes, lane_styles(config, compared)
+def race_figures(
+    config: RaceConfig, styles: Sequence[Style] | None = None, quantities: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, go.Figure]:
+    """Every figure of a race, by name; `quantities` are those that show columns of `QUANTITIES` as they are."""
+    lanes, styles = config.plan().lanes, lane_styles(config) if styles is None else styles
     metrics = list(TASKS[config.task].metrics)
     figures = {
         "loss": loss_figure(lanes, styles),
         "metric": metric_figure(lanes, styles, metrics),
         "schedule": schedule_figure(lanes, styles, config.steps),
         "rho": rho_figure(lanes, styles, config.steps),
-        "variance": psi_figure(lanes, styles, config.steps),
-        "updates": update_figure(lanes, styles),
-        "norms": norm_figure(lanes, styles),
+        "variance": psi_figure(lanes, styles, config.steps, config.half_batch_steps),
     }
+    figures |= {name: quantity_figure(lanes, styles, columns) for name, columns in (quantities or {}).items()}
     if config.task == "surfaces":
         figures["surface"] = surface_figure(lanes, styles, config.settings)
     return figures
@@ -119,7 +122,7 @@ def metric_figure(lanes: Sequence[Lane], styles: Sequence[Style], metrics: Seque
     """Held-out metrics, one panel each."""
     figure = _panels(list(metrics))
     for row, name in enumerate(metrics, 1):
-        _add(figure, row, traces(lanes, styles, name, "metrics", mode="lines+markers"))
+        _add(figure, row, traces(lanes, styles, name, "metrics", mode="lines+markers", cliponaxis=False))
     figure.update_yaxes(rangemode="nonnegative")
     return figure
 
@@ -156,33 +159,50 @@ def rho_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int) -> go
     return figure
 
 
-def psi_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int) -> go.Figure:
-    """The spread of the adaptive rate: over the coordinates of each lane, and by theory over Gaussian gradients."""
-    figure = go.Figure()
-    t = log_spaced_steps(3, max(steps, 4), 60)
-    for beta2 in sorted({lane.method.betas[1] for lane in lanes if lane.method.adaptive}):
-        theory = line(t, variance_exact(t, beta2), f"theory, β₂ = {beta2:g}", Style(GREY, "dot"))
-        figure.add_trace(theory)
-    figure.add_traces(traces(lanes, styles, "psi_relative_variance", "histograms", mode="lines+markers"))
-    figure.update_layout(xaxis_title="step", yaxis={"title": "relative variance of ψ", "type": "log"})
-    return figure
+def psi_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int, half_batch_steps: int) -> go.Figure:
+    """Var[log psi] within one parameter, beside its theory, and across a lane's parameters; never on one axis.
 
-
-def update_figure(lanes: Sequence[Lane], styles: Sequence[Style]) -> go.Figure:
-    """How far a step goes: per coordinate, and relative to the parameters."""
-    figure = _panels(["update, RMS", "‖update‖ / ‖θ‖"])
-    for row, column in enumerate(("update_rms", "relative_update"), 1):
-        _add(figure, row, traces(lanes, styles, column))
+    Where half batches are measured, the kurtosis of their gradients stands between: the theory's is 3.
+    """
+    columns = {"psi_within": "Var[ln ψ]<br>within one"} | ({"kurtosis": "kurtosis"} if half_batch_steps else {})
+    columns |= {"psi_across": "Var[ln ψ]<br>across"}
+    figure = _panels(list(columns.values()), [1.8, *[1.0] * (len(columns) - 1)])
+    for row, column in enumerate(columns, 1):
+        _add(figure, row, traces(lanes, styles, column, "spread", mode="lines+markers"))
+    t, plain = log_spaced_steps(1, max(steps, 2), 60), Style(GREY, "dot")
+    # GI-Adam's average starts otherwise.
+    averages = [one.method for one in lanes if one.method.adaptive and one.method.second_moment_start == "zero"]
+    for beta2 in sorted({method.betas[1] for method in averages}):
+        theory = line(t, variance_log_psi_exact(t, beta2), f"theory, β₂ = {beta2:g}", plain)
+        _add(figure, 1, [theory])
+    if half_batch_steps:
+        _add(figure, 2, [line(t[[0, -1]], np.array([3.0, 3.0]), "Gaussian", plain)])
+    else:
+        figure.add_annotation(
+            text="Dotted: theory. To measure it, set<br>“Half batches” under “Lanes and settings”.",
+            xref="x domain",
+            yref="y domain",
+            x=0.98,
+            y=0.95,
+            xanchor="right",
+            yanchor="top",
+            showarrow=False,
+            align="right",
+        )
     figure.update_yaxes(type="log")
+    figure.update_yaxes(type="linear", rangemode="tozero", row=len(columns), col=1)
     return figure
 
 
-def norm_figure(lanes: Sequence[Lane], styles: Sequence[Style]) -> go.Figure:
-    """The gradient's norm: of everything at every step, or of one group of layers at the histogram steps."""
-    figure = go.Figure(traces(lanes, styles, "grad_norm"))
-    for trace in figure.data:
-        trace.meta["grouped"] = True
-    figure.update_layout(xaxis_title="step", yaxis={"title": "gradient norm", "type": "log"})
+def quantity_figure(lanes: Sequence[Lane], styles: Sequence[Style], names: Sequence[str]) -> go.Figure:
+    """Quantities of the recorded steps, a panel each; one by groups of layers, too, at the histogram steps."""
+    figure = _panels([QUANTITIES[name].axis for name in names])
+    for row, name in enumerate(names, 1):
+        lines = traces(lanes, styles, name)
+        for trace in lines:
+            trace.meta["grouped"] = QUANTITIES[name].by_group
+        _add(figure, row, lines)
+    figure.update_yaxes(type="log")
     return figure
 
 
@@ -193,7 +213,10 @@ def surface_figure(lanes: Sequence[Lane], styles: Sequence[Style], settings: dic
     figure = go.Figure(
         go.Contour(x=x, y=y, z=z, ncontours=24, colorscale="Greys", opacity=0.5, showscale=False, hoverinfo="skip")
     )
-    figure.add_traces(traces(lanes, styles, "positions"))
+    walks = traces(lanes, styles, "positions")
+    for walk in walks:
+        walk.meta["start"] = list(surface.start)
+    figure.add_traces(walks)
     for name, (px, py), symbol in (("start", surface.start, "circle-open"), ("minimum", surface.minimum, "star")):
         marker = {"symbol": symbol, "size": 13, "color": GREY, "line": {"width": 2}}
         figure.add_trace(go.Scatter(x=[px], y=[py], name=name, mode="markers", marker=marker))
@@ -213,9 +236,9 @@ def landscape_grid(settings: dict[str, Any]) -> tuple[FloatArray, FloatArray, Fl
     return x, y, np.round(np.log10(1 + grid), 3)
 
 
-def _panels(titles: list[str]) -> go.Figure:
-    """Panels above each other on one axis of steps."""
-    figure = make_subplots(rows=len(titles), cols=1, shared_xaxes=True, vertical_spacing=0.09)
+def _panels(titles: list[str], heights: list[float] | None = None) -> go.Figure:
+    """Panels above each other on one axis of steps, of these heights relative to each other, or all alike."""
+    figure = make_subplots(rows=len(titles), cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=heights)
     for row, title in enumerate(titles, 1):
         figure.update_yaxes(title_text=title, row=row, col=1)
     figure.update_xaxes(title_text="step", row=len(titles), col=1)

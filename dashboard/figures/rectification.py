@@ -6,22 +6,14 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
+from dashboard.figures.look import BETA2_SCALE, Style
+from dashboard.figures.methods import STYLES, WARMUP_CURVES
 from dashboard.figures.parts import level, line, log_axis, shade_momentum_phase, step_axis, y_axis
-from dashboard.look import BETA2_SCALE, STYLES, Style
 from radam_core.comparison import settled_step
 from radam_core.domains import FloatArray
 from radam_core.schedules import untuned_linear_warmup
 from radam_core.simulation import log_spaced_steps
 from radam_core.theory import rectification, rho, rho_inf
-
-FACTOR_NAMES = {
-    "radam": "RAdam's r<sub>t</sub>",
-    "adam-linear": "linear warmup",
-    "adam-untuned-linear": "untuned linear",
-    "adam-exponential": "exponential warmup",
-    "adam-untuned-exponential": "untuned exponential",
-    "gi-adam": "GI-Adam",
-}
 
 
 def steps_to_draw(last: float, log_t: bool) -> FloatArray:
@@ -33,7 +25,7 @@ def steps_to_draw(last: float, log_t: bool) -> FloatArray:
 def warmup_figure(t: FloatArray, factors: Mapping[str, FloatArray], first: int | None, log_t: bool) -> go.Figure:
     """The factor of every warmup against the step; RAdam's is drawn last, on top."""
     order = [name for name in factors if name != "radam"] + ["radam"]
-    figure = go.Figure([line(t, factors[name], FACTOR_NAMES[name], STYLES[name]) for name in order])
+    figure = go.Figure([line(t, factors[name], WARMUP_CURVES[name].name, STYLES[name]) for name in order])
     step_axis(figure, log_t)
     y_axis(figure, "factor of the learning rate", range=[0, 1.04])
     figure.update_layout(legend_traceorder="reversed")
@@ -46,7 +38,7 @@ def rho_figure(t: FloatArray, beta2: float, threshold: float, first: int | None,
     limit = float(rho_inf(beta2))
     figure = go.Figure([line(t, rho(t, beta2), "ρ<sub>t</sub>", STYLES["radam"])])
     step_axis(figure, log_t)
-    y_axis(figure, "ρ<sub>t</sub>, samples in the likened average", **log_axis())
+    y_axis(figure, "ρ<sub>t</sub>, samples in the equivalent average", **log_axis())
     if limit == threshold:
         level(figure, limit, f"ρ<sub>∞</sub> = {limit:g}, the threshold", above=False, left=True)
     else:
@@ -62,7 +54,10 @@ def learning_rate_figure(
 ) -> go.Figure:
     """The learning rate in force, lr times warmup times decay."""
     figure = go.Figure(
-        [line(t, lr * factors[name] * decay, FACTOR_NAMES[name], STYLES[name]) for name in reversed(list(factors))]
+        [
+            line(t, lr * factors[name] * decay, WARMUP_CURVES[name].name, STYLES[name])
+            for name in reversed(list(factors))
+        ]
         + [line(t, lr * decay, "no warmup", STYLES["adam"])]
     )
     step_axis(figure, log_t)

@@ -6,10 +6,12 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from dashboard.figures.look import BLUE, GREEN, GREY, VARIANCE_STYLES, VERMILION, Style
+from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import band, line, log_axis, step_axis, x_axis, y_axis
-from dashboard.look import BLUE, GREEN, GREY, SKY, STYLES, VARIANCE_STYLES, VERMILION, Style
 from radam_core.domains import FloatArray
-from radam_core.theory import SimulatedVariance, variance_analytic, variance_first_order
+from radam_core.simulation import SimulatedVariance
+from radam_core.theory import variance_analytic, variance_first_order
 
 ROUTE_NAMES = {
     "exact": "exact",
@@ -58,27 +60,18 @@ def error_figure(t: FloatArray, errors: Mapping[str, FloatArray]) -> go.Figure:
     return figure
 
 
-def real_gradients_figure(
-    t: FloatArray,
-    mean: FloatArray,
-    quartiles: FloatArray,
-    gaussian: FloatArray,
-    gaussian_with_signal: FloatArray,
-    name: str,
-) -> go.Figure:
-    """Var[psi_t] of a real network's gradients, in units of each coordinate's noise, over the Gaussian theory."""
-    low, median, high = quartiles
+def real_gradients_figure(t: FloatArray, quartiles: FloatArray, reference: FloatArray, name: str) -> go.Figure:
+    """Var[psi_t] of a real network's gradients, in units of each coordinate's noise, over that of Gaussian ones."""
     figure = go.Figure(
         [
-            band(t, low, high, "middle half of the parameters", GREEN),
-            line(t, median, f"{name}: median parameter", Style(GREEN, width=4)),
-            line(t, mean, f"{name}: mean over parameters", Style(GREEN, "dot")),
-            line(t, gaussian, "Gaussian theory, \u03bc = 0", VARIANCE_STYLES["exact"]),
-            line(t, gaussian_with_signal, "Gaussian theory at the measured \u03bc", Style(SKY, "dash")),
+            band(t, reference[0], reference[2], "Gaussian gradients: middle half", GREY),
+            band(t, quartiles[0], quartiles[2], f"{name}: middle half of the parameters", GREEN),
+            line(t, reference[1], "Gaussian gradients: median", Style(GREY, "dash", width=4)),
+            line(t, quartiles[1], f"{name}: median parameter", Style(GREEN, width=4)),
         ]
     )
     step_axis(figure, log_t=True)
-    y_axis(figure, "Var[\u03c8<sub>t</sub>] \u03c3\u00b2", **log_axis())
+    y_axis(figure, "Var[ψ<sub>t</sub>] σ²", **log_axis())
     return figure
 
 
@@ -120,12 +113,14 @@ def paper_simulation_figure(simulation: SimulatedVariance) -> go.Figure:
 
 SIZE_NAMES = {
     "variance": "Var[ψ<sub>t</sub>], variance of the adaptive rate",
+    "spread": "its spread, √Var[ψ<sub>t</sub>] / E[ψ<sub>t</sub>]",
     "rectification": "r<sub>t</sub>",
     "median": "median of |m/√v|, size of Adam's update",
     "rms": "root mean square of m/√v",
 }
 _SIZE_STYLES = {
     "variance": Style(VERMILION, "dash"),
+    "spread": Style(VERMILION, "dot"),
     "rectification": STYLES["radam"],
     "median": Style(GREEN, width=4),
     "rms": Style(GREEN, "dot"),
@@ -133,8 +128,8 @@ _SIZE_STYLES = {
 
 
 def variance_or_size_figure(curves: Mapping[str, tuple[FloatArray, FloatArray]]) -> go.Figure:
-    """Variance, r_t and the size of Adam's update on one axis; each curve with its own steps."""
+    """Variance and spread of the rate, r_t and the size of Adam's update on one axis; each curve with its own steps."""
     figure = go.Figure([line(t, y, SIZE_NAMES[name], _SIZE_STYLES[name]) for name, (t, y) in curves.items()])
     step_axis(figure, log_t=True)
-    y_axis(figure, "variance, factor or size", **log_axis())
+    y_axis(figure, "variance, spread, factor or size", **log_axis())
     return figure

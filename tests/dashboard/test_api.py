@@ -3,16 +3,18 @@
 import http.client
 import json
 import threading
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dashboard.config import RaceConfig
-from dashboard.presets import lane
-from dashboard.store import Store
-from dashboard.wire import wire
-from radam_core.frames import decode_frame
-from tests.dashboard.watching import Event, Server
+from bench.driving.visiting import mark, press, visitor, wait
+from bench.driving.watching import Event, Server
+from dashboard.asked.config import RaceConfig
+from dashboard.asked.presets import lane
+from dashboard.runs.store import Store
+from dashboard.server.visitor import COOKIE
 
 
 def config(steps: int = 500, seed: int = 0) -> RaceConfig:
@@ -20,12 +22,17 @@ def config(steps: int = 500, seed: int = 0) -> RaceConfig:
     return RaceConfig.make({"task": "surfaces", "lanes": lanes, "steps": steps, "steps_per_frame": 50, "seed": seed})
 
 
-def submit(server: Server, config: RaceConfig) -> str:
-    return server.tell(submit=json.loads(config.to_json()))
+def submit(server: Server, config: RaceConfig, **visitor: str) -> str:
+    return server.tell(submit=json.loads(config.to_json()), **visitor)
 
 
-def frames(events: list[Event]) -> list[Event]:
-    return [event for event in events if event.name == "frame"]
+def records(events: Iterable[Event], lanes: int = 3) -> list[list[Any]]:
+    """What a viewer was told of each lane."""
+    told: list[list[Any]] = [[] for _ in range(lanes)]
+    for event in events:
+        for place, found in event.data.items() if event.name == "records" else ():
+            told[int(place)] += found
+    return told
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +41,22 @@ def runs(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def server(runs):
-    made = Server(runs)
+def killed(runs):
+    """A run whose server was killed, and the first records that its viewer saw."""
+    server = Server(runs, workers=1)
+    run = submit(server, config(30_000, seed=2))
+    before = []
+    for event in server.events(run):
+        before.append(event)
+        if min(map(len, records(before))) >= 5:
+            server.kill()
+            break
+    return run, records(before)
+
+
+@pytest.fixture(scope="module")
+def server(runs, killed):  # noqa: ARG001 - one server the fewer to start: this one comes after that which was killed
+    made = Server(runs, workers=1)
     yield made
     # A stream that is still open must not keep the server from going.
     listening = made.events(submit(made, config(100_000)))
@@ -51,9 +72,10 @@ def finished(server):
     return run, list(server.events(run))
 
 
-def test_a_viewer_sees_every_frame_once_in_order_and_then_the_end(runs, finished):
+def test_a_viewer_sees_every_record_once_in_order_and_then_the_end(runs, finished):
     run, events = finished
-    assert [event.id for event in frames(events)] == list(range(11))
+    assert [[record["number"] for record in lane] for lane in records(events)] == [list(range(11))] * 3
+    assert [event.id for event in events if event.id][-1] == "11.11.11"
     assert events[-1].name == "end"
     assert events[-1].data["state"] == "finished"
     statuses = [event.data for event in events if event.name == "status"]
@@ -67,27 +89,32 @@ def test_a_viewer_sees_every_frame_once_in_order_and_then_the_end(runs, finished
         "lane_steps_per_second",
         "seconds_left",
         "message",
+        "wanted_by",
     }
     store = Store(runs)
-    stored = [wire(decode_frame(frame.body, config().entry().lanes)) for frame in store.frames(run)]
+    stored = [[json.loads(record.body) for record in store.records(lane)] for lane in store.run(run).lanes]
     store.close()
-    assert [event.data for event in frames(events)] == stored
+    assert records(events) == stored
 
 
-def test_a_late_viewer_gets_the_same_frames(server, finished):
+def test_a_late_viewer_gets_the_same_records(server, finished):
     run, events = finished
-    assert frames(list(server.events(run))) == frames(events)
+    assert records(server.events(run)) == records(events)
 
 
 def test_a_stream_resumes_where_it_was_cut(server, finished):
     run, events = finished
-    for k in (0, 4, 8):
-        assert frames(list(server.events(run, last=k))) == frames(events)[k + 1 :]
-        assert frames(list(server.events(run, f"?after={k}"))) == frames(events)[k + 1 :]
-    assert [event.name for event in server.events(run, last=10)] == ["status", "end"]
-    assert [event.name for event in server.events(run, last=10**9 - 1)] == ["status", "end"]
-    for nonsense in ("-1", "x", "1e3", "9" * 50, "%00"):
-        assert frames(list(server.events(run, f"?after={nonsense}"))) == frames(events)
+    whole = records(events)
+    for places in ((1, 5, 9), (11, 0, 3), (4, 4, 4)):
+        rest = [lane[place:] for lane, place in zip(whole, places, strict=True)]
+        text = ".".join(map(str, places))
+        assert records(server.events(run, last=text)) == rest
+        assert records(server.events(run, f"?after={text}")) == rest
+        assert records(server.events(run, "?after=0.0.0", last=text)) == rest  # the browser's own word is the newer
+    for beyond in ("11.11.11", "999999999.11.11"):
+        assert [event.name for event in server.events(run, last=beyond)] == ["status", "end"]
+    for nonsense in ("-1", "x", "1e3", "9" * 50, "%00", "3", "1.1", "1.1.1.1", "1..1", ".".join("1" * 5000)):
+        assert records(server.events(run, f"?after={nonsense}")) == whole
 
 
 def test_many_watch_one_live_run_and_a_lost_connection_misses_nothing(server):
@@ -96,19 +123,19 @@ def test_many_watch_one_live_run_and_a_lost_connection_misses_nothing(server):
 
     def watch(events: list[Event]) -> None:
         for event in server.events(run):
-            if event.name == "frame":
+            if event.name == "records":
                 events.append(event)
                 if len(events) == 7:
                     break  # the connection is lost, and the browser comes back
-        events += frames(list(server.events(run, last=events[-1].id)))
+        events += list(server.events(run, last=events[-1].id))
 
     viewers = [threading.Thread(target=watch, args=(events,)) for events in seen]
     for viewer in viewers:
         viewer.start()
     for viewer in viewers:
         viewer.join(60)
-    assert [event.id for event in seen[0]] == list(range(61))
-    assert all(events == seen[0] for events in seen)
+    assert [[record["number"] for record in lane] for lane in records(seen[0])] == [list(range(61))] * 3
+    assert all(records(events) == records(seen[0]) for events in seen)
 
 
 def test_status_and_configuration(server, finished):
@@ -116,7 +143,7 @@ def test_status_and_configuration(server, finished):
     code, answer = server.get(run)
     assert code == 200
     assert RaceConfig.make(answer["config"]) == config()
-    assert (answer["id"], answer["frames"], answer["status"]["state"]) == (run, 11, "finished")
+    assert (answer["id"], answer["records"], answer["status"]["state"]) == (run, [11, 11, 11], "finished")
     assert submit(server, config()) == run
 
 
@@ -158,29 +185,63 @@ def test_the_server_has_not_loaded_torch(server, finished):  # noqa: ARG001 - af
     assert "libtorch" not in loaded.read_text()
 
 
-def test_a_killed_server_comes_back_with_what_was_recorded(tmp_path):
-    first = Server(tmp_path)
-    run = submit(first, config(30_000, seed=2))
-    before = []
-    for event in first.events(run):
-        if event.name == "frame":
-            before.append(event)
-            if len(before) == 5:
-                first.kill()
-                break
-    second = Server(tmp_path)
-    events = list(second.events(run))
-    assert frames(events)[:5] == before
+def test_a_killed_server_comes_back_with_what_was_recorded(server, killed):
+    """Slow, by the start of the server before this one. It buys that a crash loses nothing that a viewer has seen."""
+    run, before = killed
+    events = list(server.events(run))
+    recorded = records(events)
+    assert all(found[: len(seen)] == seen for found, seen in zip(recorded, before, strict=True))
     assert events[-1].name == "end"
     assert events[-1].data["state"] == "cut off"
     assert "Train runs it again" in events[-1].data["message"]
-    recorded = len(frames(events))
-    assert submit(second, config(30_000, seed=2)) == run
-    numbers = []
-    for event in second.events(run, last=recorded - 1):
-        if event.name == "frame":
-            numbers.append(event.id)
-        if len(numbers) == 3:
+    assert submit(server, config(30_000, seed=2)) == run
+    new: list[Event] = []
+    for event in server.events(run, last=".".join(str(len(found)) for found in recorded)):
+        new.append(event)
+        if min(map(len, records(new))) >= 3:
             break
-    assert numbers == list(range(recorded, recorded + 3))
-    second.kill()
+    for found, before_it in zip(records(new), recorded, strict=True):
+        assert [record["number"] for record in found][:3] == [len(before_it) + k for k in range(3)]
+    server.tell(stop=run)
+
+
+def test_viewers_see_how_many_want_the_run(server):
+    run = submit(server, config(100_000, seed=3), visitor="ann")
+    told = (event.data for event in server.events(run) if event.name in ("status", "end"))
+
+    def wanted_by(number: int) -> dict[str, Any]:
+        return next(status for status in told if status["wanted_by"] == number)
+
+    wanted_by(1)
+    submit(server, config(100_000, seed=3), visitor="bob")
+    wanted_by(2)
+    server.tell(stop=run, visitor="eve")  # who only looks on
+    server.tell(stop=run, visitor="bob")
+    assert wanted_by(1)["state"] in ("queued", "running")
+    assert server.tell(wants=run, visitor="ann") == "go"
+    assert server.tell(wants=run, visitor="bob") is None
+    server.tell(stop=run, visitor="ann")
+    assert next(status for status in told if status["state"] == "stopped")["wanted_by"] == 0
+
+
+def test_a_stop_is_a_visitors_own_and_a_visitor_is_a_browser(server, browser):
+    link = f"http://127.0.0.1:{server.port}/lab/race?config={config(100_000, seed=4).to_link()}"
+    with visitor(browser, link) as ann, visitor(browser, link) as bob:
+        press(ann, "Train")
+        wait(ann, "d.state === 'running' && Number(d.step) > 0")
+        run = mark(ann, "run")
+        (cookie,) = (one for one in ann.context.cookies() if one["name"] == COOKIE)
+        assert (cookie["path"], cookie["httpOnly"], cookie["sameSite"]) == ("/lab", True, "Lax")
+        assert server.tell(wants=run, visitor=cookie["value"]) == "go"  # known on the very first visit
+        press(bob, "Train")
+        wait(bob, "d.run === a && Number(d.step) > 0", run)
+        press(bob, "Stop")
+        told = (event.data for event in server.events(run) if event.name == "status")
+        assert next(status for status in told if status["wanted_by"] == 1)["state"] == "running"
+        wait(ann, "d.state === 'running' && Number(d.step) > a", int(mark(ann, "step")) + 1000)
+        tab = ann.context.new_page()  # of the same browser
+        tab.goto(f"http://127.0.0.1:{server.port}/lab/race?run={run}")
+        tab.wait_for_selector(".lab-race[data-run]")
+        wait(tab, "d.state === 'running'")
+        press(tab, "Stop")
+        wait(ann, "d.state === 'stopped'")

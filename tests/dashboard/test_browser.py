@@ -2,25 +2,21 @@
 
 import subprocess
 import sys
+import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Page
 
+from bench.driving.visiting import flawless_page
+from dashboard.browser.assets import SCRIPTS, importing, plotly_url, script_url
 from dashboard.navigation import PAGES
 from tests.conftest import ROOT, opened, running_server, wait_until_drawn
+from tests.dashboard.opening import LINK_KEYS, hostile_query
 
 THEORY = [page.name for page in PAGES if page.name != "race"]
-HOSTILE = ["nan", "1e999", "-1", "<script>alert(1)</script>", "'; DROP TABLE runs; --", "a" * 10_000, "", "0.9990"]
-RECTIFICATION_KEYS = ("beta2", "threshold", "axis", "warmup", "tau", "lr", "decay", "compare", "t")
-LINK_KEYS = {
-    "rectification": RECTIFICATION_KEYS,
-    "variance": ("beta2", "mu", "runs", "network", "real", "paper"),
-    "size": ("beta2", "beta1", "mu"),
-    "implementations": ("beta2", "gradient", "which", "profile", "lr", "wd"),
-}
-MANY = ("compare", "which")  # an empty one of these is an empty choice
 
 
 def url_of(address: str, name: str) -> str:
@@ -38,24 +34,28 @@ def curve(page, chart: str, trace: int = -1) -> list:
     )
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", THEORY)
-def test_page_opens_on_a_projector_in_light_and_dark(browser, address, name, theme):
-    with opened(browser, url_of(address, name), theme=theme) as page:
+def test_page_opens_on_a_projector_in_light(browser, address, name):
+    with opened(browser, url_of(address, name), theme="light") as page:
         assert page.locator("[data-testid=stException]").count() == 0
         first = page.locator(".lab-chart").first.bounding_box()
         assert first["y"] < 560, "the first chart should begin on the first screen"
-        background = page.evaluate("document.querySelector('.lab-chart')._fullLayout.paper_bgcolor")
-        assert background == {"light": "#ffffff", "dark": "#11161c"}[theme]
+        assert background(page) == "#ffffff"
 
 
 @pytest.mark.parametrize("name", THEORY)
-def test_page_stays_usable_on_a_phone(browser, address, name):
-    with opened(browser, url_of(address, name), width=390, height=844) as page:
+def test_page_stays_usable_on_a_phone_in_the_dark(browser, address, name):
+    with opened(browser, url_of(address, name), width=390, height=844, theme="dark") as page:
+        assert page.locator("[data-testid=stException]").count() == 0
         assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
         for box in (chart.bounding_box() for chart in page.locator(".lab-chart").all()):
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= 390
+        assert background(page) == "#11161c"
+
+
+def background(page: Page) -> str:
+    return str(page.evaluate("document.querySelector('.lab-chart')._fullLayout.paper_bgcolor"))
 
 
 def test_moving_beta2_moves_the_curve_in_the_same_chart(browser, address):
@@ -85,14 +85,13 @@ def test_a_link_opens_the_same_state(browser, address):
         assert page.get_by_text("starts at step 6").count() > 0
 
 
-@pytest.mark.parametrize("shift", [0, 3, 5])
-@pytest.mark.parametrize(("name", "keys"), LINK_KEYS.items(), ids=LINK_KEYS)
-def test_hostile_links_give_a_working_page_and_sentences(browser, address, name, keys, shift):
-    query = {key: HOSTILE[(i + shift) % len(HOSTILE)] for i, key in enumerate(keys)}
-    refused = [key for key, value in query.items() if value or key not in MANY]
+@pytest.mark.parametrize("name", LINK_KEYS)
+def test_hostile_links_give_a_working_page_and_sentences(browser, address, name):
+    """With one round of values; test_pages tries them all, without a browser."""
+    query, refused = hostile_query(name, 3)
     with opened(browser, f"{address}/{name}?{urllib.parse.urlencode(query)}") as page:
         assert page.locator("[data-testid=stException]").count() == 0
-        assert page.get_by_text("The link asked for").count() == len(refused)
+        assert page.get_by_text("The link asked for").count() == refused
 
 
 def test_the_toolbar_saves_png_and_svg_under_a_telling_name(browser, address):
@@ -161,13 +160,13 @@ def test_one_click_draws_the_papers_simulation(browser, address):
         assert len(curve(page, "paper-simulation")) > 50
 
 
-def test_real_gradients_are_measured_in_a_worker_and_drawn_over_the_theory(browser, address):
+def test_real_gradients_are_measured_in_a_worker_and_drawn_over_gaussian_ones(browser, address):
     with opened(browser, f"{address}/variance?real=true") as page:
         page.wait_for_selector(".st-key-chart-real-gradients .lab-chart[data-drawn]", timeout=120_000)
-        median, gaussian = curve(page, "real-gradients", 1), curve(page, "real-gradients", 3)
+        gaussian, median = curve(page, "real-gradients", 2), curve(page, "real-gradients", 3)
         assert len(median) == len(gaussian) > 10
-        # From some tens of steps on the digits network's gradients follow the theory (docs/RESULTS.md).
-        assert 0.5 < median[-1] / gaussian[-1] < 1.5
+        # The digits network's gradients vary a little more than Gaussian ones (docs/RESULTS.md: 1.10 to 1.16 times).
+        assert all(1 < one / other < 1.3 for one, other in zip(median, gaussian, strict=True))
 
 
 def test_walking_through_all_pages_by_the_menu(browser, address):
@@ -196,20 +195,53 @@ def test_the_running_server_has_not_imported_torch(browser, server):
         assert "libtorch" not in maps.read_text()
 
 
-def test_plotly_comes_from_our_own_server_zipped_and_cacheable(address):
-    from dashboard.assets import plotly_url
+def test_plotly_and_the_scripts_come_from_our_own_server_zipped_and_cacheable(address):
+    for url, most in ((plotly_url(), 2_000_000), (script_url("live.js"), 5_000)):
+        request = urllib.request.Request(address + url, headers={"Accept-Encoding": "gzip"})
+        with urllib.request.urlopen(request) as response:
+            assert response.headers["Content-Encoding"] == "gzip"
+            assert response.headers["Content-Type"].startswith("text/javascript")
+            assert "immutable" in response.headers["Cache-Control"]
+            assert len(response.read()) < most
+    with urllib.request.urlopen(address + script_url("live.js")) as response:
+        assert response.read() == (SCRIPTS / "live.js").read_bytes()
 
-    request = urllib.request.Request(address + plotly_url(), headers={"Accept-Encoding": "gzip"})
-    with urllib.request.urlopen(request) as response:
-        assert response.headers["Content-Encoding"] == "gzip"
-        assert "immutable" in response.headers["Cache-Control"]
-        assert len(response.read()) < 2_000_000
+
+def test_nothing_else_comes_from_the_folder_of_the_scripts(address):
+    folder = script_url("live.js").removesuffix("live.js")
+    others = (
+        "/assets/",
+        "/assets/0123456789abcdef/live.js",
+        f"{folder}types.d.ts",
+        f"{folder}%2e%2e/assets.py",
+        folder,
+    )
+    for url in others:
+        with pytest.raises(urllib.error.HTTPError, match=r"40[04]"):
+            urllib.request.urlopen(address + url)
+
+
+def test_a_chart_carries_no_script_but_its_import():
+    assert len(importing("live.js", ".lab-race")) < 500
+    with pytest.raises(ValueError, match=r"script must be one of address\.js, .*got 'no\.js'"):
+        importing("no.js", "span")
+
+
+def test_a_page_whose_scripts_do_not_load_says_so(browser, address):
+    with flawless_page(browser, cut_off=True) as page:
+        page.route("**/assets/*/chart.js", lambda route: route.abort())
+        page.goto(f"{address}/size")
+        page.get_by_text("This part of the page could not be loaded").wait_for()
+        page.get_by_text("Reload the page to try again").wait_for()
+        page.unroute("**/assets/*/chart.js")
+        page.reload()
+        wait_until_drawn(page)
 
 
 def find_chromium(path: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
-    """`python -m tests.chromium` where nothing but `path` is searched, so that it can install nothing either."""
+    """`python -m bench.driving.chromium` where nothing but `path` is searched, so that it can install nothing."""
     searched = {"PATH": str(path), "PLAYWRIGHT_BROWSERS_PATH": str(path), **environment}
-    command = [sys.executable, "-m", "tests.chromium"]
+    command = [sys.executable, "-m", "bench.driving.chromium"]
     return subprocess.run(command, check=False, capture_output=True, text=True, env=searched, cwd=ROOT)
 
 

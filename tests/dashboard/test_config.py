@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.config import LaneConfig, RaceConfig
-from dashboard.presets import PRESETS
+from dashboard.asked.config import LaneConfig, RaceConfig
+from dashboard.asked.presets import PRESETS
 from demo_models import TASKS
 from radam_core.methods import METHODS, PROFILES
 from radam_core.schedules import DECAYS, WARMUPS
@@ -80,7 +80,8 @@ def configs(draw):
             "lanes": [draw(lanes(label)) for label in labels],
             "seed": draw(st.integers(0, 2**31 - 1)),
             "steps": draw(st.integers(1, 100_000)),
-            "batch_size": draw(st.integers(1, 1024)),
+            "batch_size": draw(st.integers(2, 1024)),
+            "half_batch_steps": draw(st.integers(0, 1000)),
         }
     )
 
@@ -93,7 +94,7 @@ def test_json_and_link_round_trip(made):
     link = made.to_link()
     assert RaceConfig.from_link(link) == made
     assert set(link) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
-    assert made.entry().lanes == RaceConfig.from_link(link).entry().lanes
+    assert made.plan().lanes == RaceConfig.from_link(link).plan().lanes
 
 
 @settings(max_examples=60, deadline=None)
@@ -151,26 +152,39 @@ def test_what_is_left_out_comes_from_the_task():
         ({"lanes": []}, "lanes must be from 1 to 64, got 0"),
         ({"lanes": [LANE] * 65}, "lanes .*at most 64"),
         ({"lanes": [LANE, LANE]}, "lanes must have labels of their own, got 'Adam' twice"),
-        ({"steps": 0}, "steps must be at least 1 and at most 100000, got 0"),
-        ({"steps": 10**9}, "steps must be at least 1 and at most 100000, got 1000000000"),
-        ({"batch_size": 5000}, "batch_size must be at least 1 and at most 1024, got 5000"),
-        ({"seed": -1}, "seed must be at least 0 and below 2.14748e\\+09, got -1"),
+        ({"steps": 0}, "steps must be at least 1 and at most 100,000, got 0"),
+        ({"steps": 10**9}, "steps must be at least 1 and at most 100,000, got 1000000000"),
+        ({"batch_size": 5000}, "batch_size must be at least 1 and at most 1,024, got 5000"),
+        ({"half_batch_steps": 1001}, "half_batch_steps must be at least 0 and at most 1,000, got 1001"),
+        (
+            {"half_batch_steps": 100, "batch_size": 1},
+            "half_batch_steps must be 0 where batch_size is 1: there is nothing to halve, got 100",
+        ),
+        ({"seed": -1}, "seed must be at least 0 and below 2,147,483,648, got -1"),
         ({"device": "tpu"}, "device must be 'auto', 'cpu', 'cuda' or 'mps', got 'tpu'"),
         ({"speed": 3}, "speed .*not permitted, got 3"),
-        ({"lanes": [{**LANE, "lr": -1}]}, r"lanes\[0\]\.lr must be above 0 and at most 10000, got -1"),
-        ({"lanes": [{**LANE, "lr": float("nan")}]}, r"lanes\[0\]\.lr must be a finite number, got nan"),
-        ({"lanes": [{**LANE, "method": "lion"}]}, r"lanes\[0\]\.method must be 'adam', .*got 'lion'"),
-        ({"lanes": [{**LANE, "beta2": 1.0}]}, r"lanes\[0\]\.beta2 must be above 0 and below 1, got 1"),
-        ({"lanes": [{**LANE, "label": ""}]}, r"lanes\[0\]\.label .*at least 1 character, got ''"),
+        ({"lanes": [{**LANE, "lr": -1}]}, r"lane 'Adam': lr must be above 0 and at most 10,000, got -1"),
+        ({"lanes": [{**LANE, "lr": float("nan")}]}, r"lane 'Adam': lr must be a finite number, got nan"),
+        ({"lanes": [{**LANE, "method": "lion"}]}, r"lane 'Adam': method must be 'adam', .*got 'lion'"),
+        ({"lanes": [{**LANE, "beta2": 1.0}]}, r"lane 'Adam': beta2 must be above 0 and below 1, got 1"),
+        ({"lanes": [{**LANE, "label": ""}]}, r"lane 1: label .*at least 1 character, got ''"),
         (
             {"lanes": [{**LANE, "method": "radam", "threshold": 3}]},
-            r"lanes\[0\]: threshold must be at least 4 for first-order, got 3",
+            r"lane 'Adam': threshold must be at least 4 for first-order, got 3",
         ),
     ],
 )
 def test_errors_name_the_field_the_value_and_what_is_allowed(changes, message):
     with pytest.raises(ValueError, match=message):
         config(**changes)
+
+
+def test_half_batches_are_off_unless_asked_for_and_make_other_lanes():
+    """What is measured is in a lane's records, so they are not those of a lane without it."""
+    plain, halved = config(), config(half_batch_steps=100)
+    assert (plain.half_batch_steps, plain.plan().half_batch_steps, halved.plan().half_batch_steps) == (0, 0, 100)
+    assert plain.lane_json(0) != halved.lane_json(0)
+    assert RaceConfig.from_link(halved.to_link()) == halved
 
 
 def test_configurations_are_frozen_and_change_into_new_ones():
@@ -202,24 +216,3 @@ def test_lanes_become_methods():
     phased = LaneConfig(label="x", method="adam-4-radam", lr=0.1, beta2=0.99).as_lane(10).method
     assert phased.phases[0][1].betas == (0.9, 0.99)
     assert LaneConfig(label="x", method="radam", lr=0.1, profile="torch").as_lane(10).method.threshold == 5
-
-
-def test_figure_1_is_the_miniature():
-    made = PRESETS["figure-1"].config
-    assert [lane.label for lane in made.lanes] == [
-        "Adam",
-        "Adam + warmup",
-        "RAdam",
-        "Adam-eps",
-        "Adam-2k",
-        "Adam-2k (authors)",
-        "SGD",
-    ]
-    assert (made.steps, made.batch_size) == (500, 32)
-    assert {lane.lr for lane in made.lanes[:6]} == {6e-3}
-    shape = {name: made.settings[name] for name in ("depth", "width", "heads", "norm")}
-    assert shape == {"depth": 6, "width": 32, "heads": 4, "norm": "post"}
-    methods = [lane.method for lane in made.entry().lanes]
-    assert methods[1].warmup_steps == 200
-    assert [method.frozen_steps for method in methods[4:6]] == [200, 200]
-    assert methods[5].count_frozen_steps

@@ -1,61 +1,30 @@
 """The engine on a real Dask cluster: one run a question, a fair share, and races that survive their workers."""
 
-import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
-from dashboard import headless, worker
-from dashboard.cluster import RACES_PER_WORKER, Layout, layout
-from dashboard.config import RaceConfig
-from dashboard.engine import Engine
-from dashboard.ledger import LOST_MESSAGE
-from dashboard.presets import lane
-from dashboard.store import CUT_OFF, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, STOPPED, Store
-from radam_core.frames import encode_frame
-
-DASK = Path(sys.executable).with_name("dask")
-ROOT = Path(__file__).resolve().parents[2]
-LANES = [lane("adam", 1e-2), lane("radam", 1e-2), lane("sgd", 1e-4)]
-
-
-def config(steps: int = 300, seed: int = 0, **changes) -> RaceConfig:
-    values = {"task": "surfaces", "lanes": LANES, "steps": steps, "steps_per_frame": 50, "seed": seed, **changes}
-    return RaceConfig.make(values)
-
-
-def long_config(seed: int) -> RaceConfig:
-    """Hours by the estimate, so that it takes one of the places for long runs."""
-    many = [lane("adam", 1e-3, f"lane {k}") for k in range(64)]
-    return config(100_000, seed=seed, lanes=many)
-
-
-def wait_for(condition, seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"waited {seconds} s in vain"
-        time.sleep(0.02)
-
-
-def wait_until_over(engine: Engine, run: str, seconds: float = 120.0) -> str:
-    wait_for(lambda: engine.status(run).over, seconds)
-    return engine.status(run).state
-
-
-def stored(engine: Engine, run: str) -> list[str]:
-    return [frame.body for frame in engine.store.frames(run)]
-
-
-def plain(config: RaceConfig) -> list[str]:
-    """The frames of the same race in this process, with no engine around it."""
-    return [encode_frame(frame) for frame in headless.frames(config)]
+from dashboard.asked.config import RaceConfig
+from dashboard.asked.presets import lane
+from dashboard.engine import worker
+from dashboard.engine.cluster import RACES_PER_WORKER, Layout, layout
+from dashboard.engine.engine import Engine
+from dashboard.runs.states import CUT_OFF, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, STOPPED
+from dashboard.runs.store import Store
+from tests.dashboard.engines import (
+    begins_with,
+    config,
+    long_config,
+    plain,
+    recorded,
+    stored,
+    wait_for,
+    wait_until_over,
+)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +42,7 @@ def engine(tmp_path_factory):
     wait_for(lambda: made.status(late).step > 0)
     made.close()
     assert store.run(late).state == CUT_OFF
-    assert store.frames(late)
+    assert all(store.records(lane) for lane in store.run(late).lanes)
     store.close()
 
 
@@ -86,7 +55,6 @@ def test_a_run_is_what_the_race_gives_and_the_same_question_is_one_run(engine):
     assert engine.status(run).state == FINISHED
     status = engine.status(run)
     assert (status.step, status.steps, status.position) == (300, 300, None)
-    assert status.lane_steps_per_second > 0
     assert engine.estimate(config(600)).measured
     assert not engine.estimate(config(600).changed(device="cpu")).measured
     assert "cpu" in engine.devices()
@@ -99,7 +67,7 @@ def test_pause_resume_stop_and_run_again(engine):
     engine.pause(run)
     wait_for(lambda: engine.status(run).state == PAUSED)
     step = engine.status(run).step
-    time.sleep(0.5)
+    assert wait_until_over(engine, engine.submit(config(seed=8))) == FINISHED  # another one has the worker meanwhile
     assert engine.status(run).step == step
     assert engine.store.run(run).state == PAUSED
     engine.resume(run)
@@ -110,9 +78,58 @@ def test_pause_resume_stop_and_run_again(engine):
     before = stored(engine, run)
     assert before
     assert engine.submit(slow) == run  # pressed again: it goes on behind what is recorded
-    wait_for(lambda: len(stored(engine, run)) > len(before))
-    assert stored(engine, run)[: len(before)] == before
+    wait_for(lambda: recorded(engine, run) > len(before[0]))
+    assert begins_with(stored(engine, run), before)
+    assert engine.status(run).lane_steps_per_second > 0
     engine.stop(run)
+    assert wait_until_over(engine, run) == STOPPED
+
+
+def goes_on(engine: Engine, run: str) -> bool:
+    """Twenty frames further: a command would have come through long before."""
+    step = engine.status(run).step
+    wait_for(lambda: engine.status(run).step >= step + 1000 or engine.status(run).state != RUNNING)
+    return engine.status(run).state == RUNNING
+
+
+def test_a_run_goes_while_one_of_its_visitors_wants_it_to(engine):
+    slow = config(100_000, seed=30)
+    run = engine.submit(slow, "ann")
+    assert engine.submit(slow, "bob") == run
+    wait_for(lambda: engine.status(run).step > 0)
+    engine.stop(run, "eve")  # who only looks on
+    engine.pause(run, "eve")
+    engine.pause(run, "ann")
+    assert [engine.wants(run, name) for name in ("ann", "bob", "eve")] == ["pause", "go", None]
+    assert engine.status(run).wanted_by == 2
+    assert goes_on(engine, run)
+    engine.pause(run, "bob")
+    wait_for(lambda: engine.status(run).state == PAUSED)
+    engine.resume(run, "ann")
+    wait_for(lambda: engine.status(run).state == RUNNING)
+    engine.stop(run, "ann")  # bob's pause is what is left
+    wait_for(lambda: engine.status(run).state == PAUSED)
+    assert (engine.wants(run, "ann"), engine.status(run).wanted_by) == (None, 1)
+    engine.stop(run, "bob")
+    assert wait_until_over(engine, run) == STOPPED
+    assert (engine.wants(run, "bob"), engine.status(run).wanted_by) == (None, 0)
+
+
+def test_a_run_that_is_wanted_again_while_it_stops_goes_on(engine):
+    slow = config(100_000, seed=31)
+    run = engine.submit(slow, "ann")
+    wait_for(lambda: engine.status(run).step > 0)
+    with engine.dispatcher.lock:  # the worker has stopped, and nobody here has heard of it yet
+        (pack,) = engine.dispatcher.under_way.races[run].packs
+        engine.stop(run, "ann")
+        wait_for(pack.future.done)
+        before = stored(engine, run)
+        engine.submit(slow, "bob")
+    wait_for(lambda: engine.status(run).step > 0 and not engine.status(run).message)  # it has come as far as before
+    wait_for(lambda: recorded(engine, run) > len(before[0]))
+    assert begins_with(stored(engine, run), before)
+    assert (engine.status(run).state, engine.status(run).wanted_by) == (RUNNING, 1)
+    engine.stop(run, "bob")
     assert wait_until_over(engine, run) == STOPPED
 
 
@@ -149,19 +166,20 @@ def test_long_runs_leave_room_and_the_queue_shows_its_places(engine):
         assert wait_until_over(engine, run) == STOPPED
 
 
-def test_a_killed_worker_is_replaced_and_no_frame_differs(engine):
-    undisturbed = config(4000, seed=4)
+def test_a_killed_worker_is_replaced_and_no_record_differs(engine):
+    """Slow: a new worker takes its six seconds. It buys that Dask's own rescue leaves no trace in the records."""
+    undisturbed = config(1000, seed=4)
     run = engine.submit(undisturbed)
-    wait_for(lambda: engine.status(run).step > 200)
+    wait_for(lambda: engine.status(run).step > 0)
     engine.pause(run)  # so that it is in the middle, however fast the machine
     wait_for(lambda: engine.status(run).state == PAUSED)
     (pid,) = engine.cluster.client.run(os.getpid).values()
     assert pid != os.getpid()
     os.kill(pid, signal.SIGKILL)
-    recorded = stored(engine, run)
-    assert len(recorded) < 80
+    before = recorded(engine, run)
+    assert before < len(plain(undisturbed)[0])
     wait_for(lambda: "worker was lost" in engine.status(run).message)
-    assert engine.status(run).step >= 50 * (len(recorded) - 1)  # viewers see a pause, not a restart
+    assert engine.status(run).step >= 50 * (before - 1)  # viewers see a pause, not a restart
     wait_for(lambda: engine.status(run).state == PAUSED)  # the new worker was told
     engine.resume(run)
     assert wait_until_over(engine, run) == FINISHED
@@ -175,27 +193,31 @@ def test_a_full_disk_ends_the_run_in_hand_and_not_the_engine(engine, monkeypatch
     run = engine.submit(config(20_000, seed=10))
     wait_for(lambda: engine.status(run).step > 0)
     with monkeypatch.context() as disk:
-        for name in ("add_frames", "set_state", "trim"):
+        for name in ("add_records", "set_state", "trim"):
             disk.setattr(engine.store, name, full)
         wait_for(lambda: engine.status(run).over)
         assert engine.status(run).state == FAILED
-        assert "The frames cannot be stored: database or disk is full" in engine.status(run).message
+        assert "The records cannot be stored: database or disk is full" in engine.status(run).message
     after = engine.submit(config(seed=11))
     assert wait_until_over(engine, after) == FINISHED
     assert stored(engine, after) == plain(config(seed=11))
+    assert engine.submit(config(20_000, seed=10)) == run  # the store could not be told that it had failed
+    wait_for(lambda: engine.status(run).state == RUNNING)
+    engine.stop(run)
+    assert wait_until_over(engine, run) == STOPPED
 
 
 def test_a_worker_that_says_nonsense_ends_its_own_run_only(engine):
     run = engine.submit(config(20_000, seed=12))
     wait_for(lambda: engine.status(run).step > 0)
-    key = engine.dispatcher.ledger.jobs[run].future.key
-    engine.dispatcher._notes.put({"run": run, "key": key, "surprise": True})
+    (pack,) = engine.dispatcher.under_way.races[run].packs
+    engine.dispatcher._notes.put({"key": pack.key, "surprise": True})
     assert wait_until_over(engine, run) == FAILED
     assert wait_until_over(engine, engine.submit(config(seed=13))) == FINISHED
 
 
 def test_a_race_that_needs_more_memory_than_there_is_is_refused(engine):
-    lanes = [lane("adam", 1e-3, f"lane {k}") for k in range(64)]
+    lanes = [lane("adam", 1e-3 + 1e-6 * k, f"lane {k}") for k in range(64)]
     settings = {"depth": 12, "width": 256, "heads": 8}
     run = engine.submit(RaceConfig.make({"task": "numbers", "lanes": lanes, "settings": settings}))
     assert wait_until_over(engine, run) == FAILED
@@ -207,11 +229,12 @@ def test_the_variance_probe_runs_in_a_worker(engine):
     future = engine.measure_variance("surfaces", {}, beta2=0.9, **options)
     found = future.result(timeout=120)
     assert len(found["t"]) == len(found["mean"]) <= 4
-    assert len(found["quartiles"]) == 3
+    assert len(found["quartiles"]) == len(found["reference"]) == 3
+    assert (found["coordinates"], found["left_out"]) == (2, 0)
 
 
 def test_probes_take_one_place_a_worker_and_the_queue_knows_it(engine, tmp_path, monkeypatch):
-    monkeypatch.setattr("dashboard.engine.LONG_SECONDS", float("inf"))
+    monkeypatch.setattr("dashboard.engine.engine.LONG_SECONDS", float("inf"))
     done = tmp_path / "done"
     engine.dispatcher.measure(lambda path: [time.sleep(0.05) for _ in iter(path.exists, True)], done)
     assert engine.measure_variance("surfaces", {}, beta2=0.7) is None
@@ -226,90 +249,9 @@ def test_probes_take_one_place_a_worker_and_the_queue_knows_it(engine, tmp_path,
         assert wait_until_over(engine, run) == STOPPED
 
 
-class Processes:
-    """A scheduler and workers of their own, as `dask` starts them on other machines."""
-
-    def __init__(self, folder: Path) -> None:
-        self.file, self.log = folder / "scheduler.json", (folder / "log").open("w")
-        self.running: list[subprocess.Popen[bytes]] = []
-
-    def start(self, *command: str) -> "subprocess.Popen[bytes]":
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-        arguments = [DASK, *command, "--no-dashboard", "--host", "127.0.0.1"]
-        process = subprocess.Popen(arguments, cwd=ROOT, env=environment, stdout=self.log, stderr=self.log)
-        self.running.append(process)
-        return process
-
-    def scheduler(self, port: int = 0) -> "subprocess.Popen[bytes]":
-        self.file.unlink(missing_ok=True)
-        process = self.start("scheduler", "--port", str(port), "--scheduler-file", str(self.file))
-        wait_for(lambda: self.file.exists() and self.file.read_text().rstrip().endswith("}"))  # not written at once
-        return process
-
-    def worker(self) -> None:
-        self.start("worker", "--scheduler-file", str(self.file), "--nthreads", "2", "--no-nanny")
-
-    @property
-    def address(self) -> str:
-        return str(json.loads(self.file.read_text())["address"])
-
-    def end(self) -> None:
-        for process in self.running:
-            process.kill()  # they have no children: nothing is left behind
-            process.wait(30)
-        self.log.close()
-
-
-@pytest.fixture
-def processes(tmp_path):
-    made = Processes(tmp_path)
-    yield made
-    made.end()
-
-
-def test_a_race_on_a_separate_cluster(processes, tmp_path, monkeypatch):
-    processes.scheduler()
-    processes.worker()
-    processes.worker()
-    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", processes.address)
-    store = Store(tmp_path)
-    engine = Engine(store)
-    engine.start()
-    assert engine.wait_until_ready(120)
-    wait_for(lambda: len(engine.cluster.client.nthreads()) == 2)
-    wait_for(lambda: engine.devices() is not None)  # known as soon as there is a worker
-    assert engine.cluster.local is None
-    runs = [engine.submit(config(600, seed=seed)) for seed in (5, 6)]
-    assert [wait_until_over(engine, run) for run in runs] == [FINISHED, FINISHED]
-    assert stored(engine, runs[0]) == plain(config(600, seed=5))
-    engine.close()
-    store.close()
-
-
-def test_a_scheduler_that_was_started_again_is_another_one(processes, tmp_path, monkeypatch):
-    scheduler = processes.scheduler()
-    processes.worker()
-    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", processes.address)
-    monkeypatch.setattr("dashboard.dispatcher.TRY_AGAIN_SECONDS", 0.5)
-    store = Store(tmp_path)
-    engine = Engine(store)
-    engine.start()
-    run = engine.submit(config(100_000))
-    wait_for(lambda: engine.status(run).step > 0)
-    scheduler.kill()
-    scheduler.wait(30)
-    processes.scheduler(int(processes.address.rpartition(":")[2]))
-    processes.worker()
-    assert wait_until_over(engine, run) == CUT_OFF
-    assert engine.status(run).message == LOST_MESSAGE
-    assert wait_until_over(engine, engine.submit(config(seed=1))) == FINISHED
-    engine.close()
-    store.close()
-
-
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", "tcp://127.0.0.1:1")
-    monkeypatch.setattr("dashboard.cluster.CONNECT_SECONDS", 1)
+    monkeypatch.setattr("dashboard.engine.cluster.CONNECT_SECONDS", 1)
     store = Store(tmp_path)
     engine = Engine(store)
     engine.start()
@@ -326,10 +268,10 @@ def test_workers_that_cannot_be_used_yet_are_tried_again(tmp_path, monkeypatch):
 
     def open_cluster(plan):
         attempts.append(plan)
-        raise AttributeError("module 'dashboard.worker' has no attribute 'Warm'")
+        raise AttributeError("module 'dashboard.engine.worker' has no attribute 'Warm'")
 
-    monkeypatch.setattr("dashboard.dispatcher.Cluster.open", open_cluster)
-    monkeypatch.setattr("dashboard.dispatcher.TRY_AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr("dashboard.engine.dispatcher.Cluster.open", open_cluster)
+    monkeypatch.setattr("dashboard.engine.dispatcher.TRY_AGAIN_SECONDS", 0.1)
     store = Store(tmp_path)
     engine = Engine(store)
     engine.start()
@@ -343,14 +285,23 @@ def test_workers_that_cannot_be_used_yet_are_tried_again(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("cores", "gigabytes", "workers", "threads"),
-    [(1, 1, 1, 1), (2, 8, 2, 1), (8, 16, 5, 1), (8, 6, 2, 4), (64, 256, 64, 1)],
+    [(1, 1, 1, 1), (2, 8, 2, 1), (8, 16, 5, 1), (8, 6, 2, 1), (64, 256, 64, 1)],
 )
 def test_the_layout_fits_cores_and_memory(cores, gigabytes, workers, threads):
     assert layout(cores, gigabytes << 30) == Layout(workers, threads)
 
 
+def test_who_runs_the_app_can_bound_its_workers(monkeypatch):
+    monkeypatch.setenv("RADAM_LAB_WORKERS", "3")
+    assert [layout(cores, 64 << 30) for cores in (2, 8)] == [Layout(2, 1), Layout(3, 1)]
+    for wrong in ("0", "-1", "many", "1.5"):
+        monkeypatch.setenv("RADAM_LAB_WORKERS", wrong)
+        with pytest.raises(ValueError, match=f"RADAM_LAB_WORKERS must be a whole number from 1 on, got '{wrong}'"):
+            layout(8, 64 << 30)
+
+
 def test_turns_are_taken_in_order_and_newcomers_go_first():
-    turns = worker.Turns(slice_seconds=0.0)
+    turns = worker.TimeSlices(slice_seconds=0.0)
     turns.take("a")
     assert not turns.over()  # nobody waits
     order: list[str] = []

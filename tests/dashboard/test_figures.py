@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from dashboard import questions, results, tables
-from dashboard.figures import implementations, rectification, variance
-from dashboard.look import PROFILE_STYLES, STYLES, TEMPLATES
+from dashboard.figures import implementations, rectification, results, variance
+from dashboard.figures.look import PROFILE_STYLES, TEMPLATES
+from dashboard.figures.methods import STYLES, WARMUP_CURVES
+from dashboard.words import questions, tables
 from radam_core import theory
 from radam_core.comparison import momentum_multiplier, warmup_factors
 from radam_core.methods import METHODS, PROFILES
+from radam_core.simulation import simulate_variance
 
 
 def traces(figure):
@@ -20,7 +22,7 @@ def test_warmup_figure_draws_every_factor_and_shades_the_momentum_phase():
     factors = warmup_factors(t, 0.999, 2000, 1000)
     figure = rectification.warmup_figure(t, factors, 5, log_t=True)
     for name, factor in factors.items():
-        drawn = traces(figure)[rectification.FACTOR_NAMES[name]]
+        drawn = traces(figure)[WARMUP_CURVES[name].name]
         np.testing.assert_array_equal(drawn.y, factor)
         assert drawn.line.color == STYLES[name].color
     assert figure.layout.xaxis.type == "log"
@@ -50,7 +52,7 @@ def test_learning_rate_figure_is_lr_times_warmup_times_decay():
     factors = warmup_factors(t, 0.99, 100, 50)
     decay = np.linspace(1, 0, 1000)
     figure = rectification.learning_rate_figure(t, 0.01, factors, decay, log_t=False)
-    drawn = traces(figure)[rectification.FACTOR_NAMES["adam-linear"]]
+    drawn = traces(figure)[WARMUP_CURVES["adam-linear"].name]
     np.testing.assert_allclose(drawn.y, 0.01 * np.minimum(1, t / 100) * decay)
     np.testing.assert_allclose(traces(figure)["no warmup"].y, 0.01 * decay)
     assert len(figure.data) == 7
@@ -74,7 +76,7 @@ def test_home_figure_moves_both_curves_frame_by_frame():
 
 def test_variance_figure_draws_all_four_routes():
     t, routes = results.variance_routes(0.99, 0.5, 600)
-    np.testing.assert_array_equal(routes["exact"], theory.variance_exact(t, 0.99, 0.5))
+    np.testing.assert_allclose(routes["exact"], theory.variance_exact(t, 0.99, 0.5))
     drawn = results.averages(0.99, 500)
     simulated, error = results.simulated_variance(drawn, 0.5)
     figure = variance.variance_figure(t, routes, drawn.t, simulated, error)
@@ -96,7 +98,7 @@ def test_rectified_figure_draws_each_choice_of_r_over_the_exact_variance():
     figure = variance.rectified_figure(t, routes["exact"], results.rectified_variances(0.99, 0.5, 600))
     by_name = traces(figure)
     exact = theory.variance_exact(t, 0.99, 0.5)
-    np.testing.assert_array_equal(by_name.pop("not rectified").y, exact)
+    np.testing.assert_allclose(by_name.pop("not rectified").y, exact, rtol=1e-11)
     assert by_name.keys() == {f"r<sub>t</sub> {name}" for name in results.ROUTES}
     for name in results.ROUTES:
         r_t = theory.rectification(t, 0.99, variance=name)
@@ -132,18 +134,21 @@ def test_variance_or_size_figure_draws_each_curve_at_its_own_steps():
     assert figure.layout.yaxis.type == "log"
 
 
-def test_real_gradients_figure_sets_the_measurement_over_both_theories():
+def test_real_gradients_figure_sets_the_measurement_over_gaussian_gradients():
     t = np.array([5.0, 10.0, 20.0])
     quartiles = np.array([[0.1, 0.05, 0.02], [0.2, 0.1, 0.04], [0.4, 0.2, 0.08]])
-    theories = theory.variance_exact(t, 0.99), theory.variance_exact(t, 0.99, 0.3)
-    figure = variance.real_gradients_figure(t, 2 * quartiles[1], quartiles, *theories, "digits")
-    band, median, mean, gaussian, with_signal = figure.data
+    figure = variance.real_gradients_figure(t, quartiles, 2 * quartiles, "digits")
+    reference_band, band, reference, median = figure.data
     np.testing.assert_array_equal(band.y, [0.4, 0.2, 0.08, 0.02, 0.05, 0.1])  # along the upper edge, back on the lower
+    np.testing.assert_array_equal(reference_band.y, 2 * np.array(band.y))
     np.testing.assert_array_equal(median.y, quartiles[1])
-    np.testing.assert_array_equal(mean.y, 2 * quartiles[1])
-    np.testing.assert_array_equal(gaussian.y, theories[0])
-    np.testing.assert_array_equal(with_signal.y, theories[1])
+    np.testing.assert_array_equal(reference.y, 2 * quartiles[1])
     assert median.name == "digits: median parameter"
+
+
+def test_the_spread_that_is_drawn_is_the_theorys():
+    t, _ = results.variance_routes(0.99, 0.5, 600)
+    np.testing.assert_allclose(results.relative_spreads(0.99, 0.5, 600), theory.relative_spread(t, 0.99, 0.5))
 
 
 @pytest.mark.parametrize(
@@ -172,7 +177,7 @@ def test_the_papers_figures():
     figure = variance.paper_approximation_figure()
     np.testing.assert_array_equal(figure.data[0].y, theory.variance_analytic(np.arange(5.0, 501.0)))
     np.testing.assert_array_equal(figure.data[1].y, theory.variance_first_order(np.arange(5.0, 501.0)))
-    simulation = theory.simulate_variance(steps=50, trajectories=250)
+    simulation = simulate_variance(steps=50, trajectories=250)
     panels = variance.paper_simulation_figure(simulation)
     assert len(panels.data) == 12
     np.testing.assert_array_equal(panels.data[11].y, simulation.rectified[5])
@@ -291,10 +296,14 @@ def test_templates_have_an_explicit_background():
 
 
 def test_tables_say_what_the_core_says():
-    table = tables.effective_warmup_table(0.999, 2000, 1000, 4.0)
-    worth = dict(zip(table["warmup"], table["T(w), steps it is worth"], strict=True))
-    assert worth["linear warmup"] == "999.5"
-    assert "it never ends" in list(tables.effective_warmup_table(0.6, 2000, 1000, 4.0)["T(w), steps it is worth"])
-    implementations_table = tables.implementation_table(list(PROFILES))
+    table = tables.effective_warmup_table(0.999, 2000, 1000, 4.0).to_pandas()
+    rows = table.set_index("warmup").loc["linear warmup"]
+    assert rows["T(w), its cost"] == "999.5"
+    assert rows["as linear over"] == "2,000"  # the linear warmup costs as much as itself
+    never = tables.effective_warmup_table(0.6, 2000, 1000, 4.0)
+    assert "it never ends" in never["T(w), its cost"].to_pylist()
+    assert "no length" in never["as linear over"].to_pylist()
+    implementations_table = tables.implementation_table(tuple(PROFILES)).to_pandas()
     assert list(implementations_table["rectifies when"]) == ["ρₜ > 4", "ρₜ ≥ 5", "ρₜ > 5", "ρₜ ≥ 5", "ρₜ ≥ 5"]
     assert list(implementations_table["below that"])[1] == "no step at all"
+    assert implementations_table["epsilon"][0].startswith("none in Algorithm 2; here 1e-08")

@@ -7,29 +7,19 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import results
+from dashboard.figures import results
 from dashboard.navigation import PAGES
 from radam_core.theory import rectification
+from tests.dashboard.opening import HOSTILE, LINK_KEYS, components, hostile_query, open_page
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def open_page(name: str, **query: str | list[str]) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "dashboard" / "main.py"), default_timeout=60)
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
-    if name != PAGES[0].name:
-        app.switch_page(str(ROOT / "pages" / f"{name}.py"))
-        app.run()
-    return app
 
 
 def charts(app: AppTest) -> dict[str, dict]:
     """The figures that the page hands to its chart component, by chart name."""
     found = {}
-    for element in app.get("bidi_component"):
-        data = json.loads(element.proto.json)
+    for element in components(app, "radam_lab_chart"):
+        data = json.loads(element.proto.bytes)
         found[data["filename"].removeprefix("radam-lab-")] = data["figure"]
     return found
 
@@ -50,7 +40,7 @@ def test_page_opens_without_an_exception_and_with_a_chart(page):
 def test_moving_beta2_changes_the_curve_and_says_what_follows():
     app = open_page("rectification")
     before = charts(app)["rectification"]
-    app.select_slider(key="beta2").set_value(0.99).run()
+    app.select_slider(key="rectification-beta2").set_value(0.99).run()
     after = charts(app)["rectification"]
     assert before["data"] != after["data"]
     assert any("199" in caption.value for caption in app.caption)
@@ -59,28 +49,31 @@ def test_moving_beta2_changes_the_curve_and_says_what_follows():
 @pytest.mark.parametrize(("beta2", "threshold", "silent"), [(0.6, 4.0, False), (0.65, 4.0, True), (0.65, 5.0, False)])
 def test_a_beta2_too_small_for_rectification_says_what_happens_and_why(beta2, threshold, silent):
     app = open_page("rectification")
-    app.button_group(key="threshold").set_value(threshold).run()
-    app.select_slider(key="beta2").set_value(beta2).run()
+    app.button_group(key="rectification-threshold").set_value(threshold).run()
+    app.select_slider(key="rectification-beta2").set_value(beta2).run()
     assert not app.exception
     if silent:
         assert not app.warning
     else:
         assert "SGD with momentum for ever" in app.warning[0].value
-        assert ("2/3" if threshold == 5 else "0.6") in app.warning[0].value
+        # rho_inf = 2/(1 - beta2) - 1 is 4 at beta2 = 3/5, and 5 at 2/3
+        assert (
+            f"Choose β₂ above 1 − 2/({threshold:g} + 1) = {0.6 if threshold == 4 else 0.6667}" in app.warning[0].value
+        )
 
 
 def test_implementations_that_never_rectify_say_so_and_the_caption_does_not_contradict():
     app = open_page("implementations")
-    app.select_slider(key="beta2").set_value(0.65).run()
+    app.select_slider(key="implementations-beta2").set_value(0.65).run()
     assert "The authors' code** waits for $\\rho_t$ to reach 5 and never takes a step." in app.warning[0].value
     assert app.warning[0].value.count("momentum steps for ever") == 3
     facts = app.caption[0].value
     assert "threshold 4: $r_t$ starts at step 8" in facts
     assert "threshold 5: **$r_t$ never starts**" in facts
-    app.multiselect(key="which").set_value(["paper"]).run()
+    app.multiselect(key="implementations-which").set_value(["paper"]).run()
     assert not app.warning
     assert "threshold 5" not in app.caption[0].value
-    app.multiselect(key="which").set_value([]).run()
+    app.multiselect(key="implementations-which").set_value([]).run()
     assert not app.exception
     assert "implementations" not in charts(app)
 
@@ -88,25 +81,27 @@ def test_implementations_that_never_rectify_say_so_and_the_caption_does_not_cont
 @pytest.mark.parametrize(
     ("settings", "said", "unsaid"),
     [
-        ({}, ["the size settles first"], "variance settles first"),
-        ({"beta1": 0.99, "beta2": 0.9}, ["the variance settles first"], "size settles first"),
+        ({}, ["within a tenth of its final 0.16", "is below a tenth from **step 53** on"], "never"),
+        ({"beta1": 0.99, "beta2": 0.9}, ["**never falls to a tenth**"], "below a tenth"),
         ({"mu": 10.0}, ["hardly changes"], "falls from"),
-        ({"beta2": 0.5}, ["RAdam never rectifies"], "does not rectify yet"),
-        ({"beta2": 0.9999}, ["still falling at step 12,000", "the size settles first"], "variance settles first"),
+        ({"beta2": 0.5}, ["RAdam never rectifies", "without a limit later"], "in the limit"),
+        ({"beta2": 0.9999}, ["still falling at step 12,000"], "of its limit"),
     ],
     ids=str,
 )
 def test_the_size_page_says_what_its_curves_show(settings, said, unsaid):
     app = open_page("size")
     for key, value in settings.items():
-        app.select_slider(key=key).set_value(value)
+        app.select_slider(key=f"size-{key}").set_value(value)
     app.run()
     assert not app.exception
     prose = " ".join(element.value for element in app.markdown)
     for part in said:
         assert part in prose
     assert unsaid not in prose
-    assert "ten times smaller" in prose  # Adam-2k is no clean evidence
+    assert "0.1, 0.19, 0.27, ..., above 0.9" in prose  # Adam-2k is no clean evidence
+    assert "no evidence of which does the harm" in prose
+    assert "settles first" not in prose.replace("Which of them settles first is no evidence", "")
 
 
 def test_every_curve_of_the_rectification_page_is_explained():
@@ -177,7 +172,7 @@ def test_moving_mu_draws_no_new_samples():
     app = open_page("variance")
     drawn = results.averages(0.999, 2000)
     before = charts(app)["variance"]
-    app.select_slider(key="mu").set_value(1.0).run()
+    app.select_slider(key="variance-mu").set_value(1.0).run()
     assert not app.exception
     assert charts(app)["variance"]["data"] != before["data"]
     assert results.averages(0.999, 2000) is drawn
@@ -185,7 +180,7 @@ def test_moving_mu_draws_no_new_samples():
 
 def test_measuring_real_gradients_without_workers_says_what_is_needed():
     app = open_page("variance")
-    app.toggle(key="real").set_value(True).run()
+    app.toggle(key="variance-real").set_value(True).run()
     assert not app.exception
     assert "streamlit run app.py" in app.info[0].value
 
@@ -193,7 +188,7 @@ def test_measuring_real_gradients_without_workers_says_what_is_needed():
 def test_the_papers_simulation_is_one_click_away():
     app = open_page("variance")
     assert "paper-simulation" not in charts(app)
-    app.toggle(key="paper").set_value(True).run()
+    app.toggle(key="variance-paper").set_value(True).run()
     assert len(charts(app)["paper-simulation"]["data"]) == 12
 
 
@@ -205,5 +200,14 @@ def test_step_table_and_snippets_follow_the_settings():
     app = open_page("implementations")
     assert 'profile="paper"' in app.code[0].value
     assert len(app.code) == 1
-    app.button_group(key="profile").set_value("torch").run()
+    app.button_group(key="implementations-profile").set_value("torch").run()
     assert "torch.optim.RAdam" in app.code[1].value
+
+
+@pytest.mark.parametrize("shift", range(len(HOSTILE)))
+@pytest.mark.parametrize("name", LINK_KEYS)
+def test_hostile_links_give_a_working_page_and_sentences(name, shift):
+    query, refused = hostile_query(name, shift)
+    app = open_page(name, **query)
+    assert not app.exception
+    assert sum("The link asked for" in warning.value for warning in app.warning) == refused

@@ -1,43 +1,30 @@
 """A visitor's race in the real app and a real Chromium. The live charts carry marks of what is on the screen."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
-from dashboard.lane_phases import FROZEN, LEARNING, MOMENTUM, WARMING_UP
-from dashboard.presets import PRESETS
-from dashboard.store import ACTIVE, OVER
-from tests.conftest import ROOT, running_server
-from tests.dashboard.visiting import (
-    button,
-    check_cards,
-    lane_states,
-    mark,
-    press,
-    steps_drawn,
-    stored,
-    train,
-    visitor,
-    wait,
-)
+from bench.driving.visiting import button, flawless_page, mark, press, visitor, wait
+from dashboard.asked.presets import PRESETS
+from tests.dashboard.visiting import check_cards, lane_phases, steps_drawn, stored, train
 
 # As long as a race may be: it never ends by itself while a test looks at it. Frames come from the first second on.
 LONG = PRESETS["valley"].config.changed(steps=100_000, settings={"surface": "quadratic"}, seed=5)
-FIGURE_1 = PRESETS["figure-1"].config.changed(steps=30, evaluate_every=15)
+# All its lanes on a Transformer of two layers a side, which takes a third of the time; with its half batches, so that
+# there is something to see while it trains.
+COLLAPSE = PRESETS["collapse"].config.changed(steps=30, evaluate_every=15, settings={"depth": 2})
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("runs")
+def runs(server_runs) -> Path:
+    return server_runs
 
 
 @pytest.fixture(scope="module")
-def racing(runs) -> Iterator[str]:
-    with running_server(environment={"RADAM_LAB_RUNS": str(runs)}) as (address, _):
-        yield f"{address}/race"
+def racing(address) -> str:
+    return f"{address}/race"
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +34,9 @@ def valley(browser, racing) -> str:
 
 
 def test_train_on_figure_1_draws_in_one_chart_to_the_stored_end(browser, racing, runs):
-    with visitor(browser, f"{racing}?config={FIGURE_1.to_link()}") as page:
+    with visitor(browser, f"{racing}?config={COLLAPSE.to_link()}") as page:
         assert mark(page, "run") == ""
-        assert set(lane_states(page)) == {"waiting"}
+        assert set(lane_phases(page)) == {"waiting"}
         page.evaluate(
             """() => {
                 const chart = document.querySelector('[data-chart=loss]')
@@ -66,8 +53,31 @@ def test_train_on_figure_1_draws_in_one_chart_to_the_stored_end(browser, racing,
         assert len(set(points) - {0}) > 2, "the chart did not grow while the race went on"
         assert page.evaluate("document.querySelector('[data-chart=loss]') === window.first")
         assert mark(page, "run") in page.url
-        assert stored(runs, mark(page, "run"))[0].config == FIGURE_1
+        assert stored(runs, mark(page, "run"))[0].config == COLLAPSE
         check_cards(page, runs, "exact match")
+
+
+ONLY_THE_FIRST_IS_OPEN = """() => {
+    const [first, ...others] = [...document.querySelectorAll('.lab-card .lab-state')].map((state) => state.textContent)
+    const { ended } = document.querySelector('.lab-race').dataset
+    return ended !== 'true' && !first.startsWith('finished') && others.every((state) => state.startsWith('finished'))
+}"""
+
+
+def test_a_race_with_one_lane_changed_has_the_others_at_once_and_trains_that_one(browser, racing, runs):
+    first, *others = COLLAPSE.lanes
+    changed = COLLAPSE.changed(lanes=[first.model_copy(update={"lr": 7e-3}), *others], seed=6)
+    known = stored(runs, train(browser, racing, COLLAPSE.changed(seed=6)))[1]
+    with visitor(browser, f"{racing}?config={changed.to_link()}") as page:
+        page.get_by_text("1 of 7 lanes is new: 1 × 30 steps = 30 lane-steps").wait_for()
+        press(page, "Train")
+        page.wait_for_function(ONLY_THE_FIRST_IS_OPEN, polling="raf")
+        wait(page, "d.ended === 'true' && d.state === 'finished' && loss.points === '30'")
+        _, recording = stored(runs, mark(page, "run"))
+        for before, after in zip(known.lanes[1:], recording.lanes[1:], strict=True):
+            assert after.column("loss").tobytes() == before.column("loss").tobytes()
+        assert recording.lanes[0].column("loss")[-1] != known.lanes[0].column("loss")[-1]
+        page.get_by_text("All 7 lanes were trained before").wait_for()
 
 
 def test_a_preset_pressed_twice_is_one_run(browser, racing, runs, valley):
@@ -104,7 +114,7 @@ def pause_zoom_and_stop(page: Page, second: Page) -> None:
     wait(page, "d.state === 'paused'")
     wait(second, "d.state === 'paused'")
     button(page, "Resume").wait_for()
-    assert lane_states(page) == ["paused"] * len(LONG.lanes)
+    assert lane_phases(page) == ["paused"] * len(LONG.lanes)
     box = page.locator("[data-chart=loss] .nsewdrag").bounding_box()
     page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
     page.mouse.down()
@@ -120,11 +130,11 @@ def pause_zoom_and_stop(page: Page, second: Page) -> None:
     press(page, "Stop")
     for one in (page, second):
         wait(one, "d.ended === 'true' && d.state === 'stopped'")
-        assert lane_states(one) == ["stopped"] * len(LONG.lanes)
+        assert lane_phases(one) == ["stopped"] * len(LONG.lanes)
     assert button(page, "Stop").count() == 0
 
 
-def test_two_runs_are_laid_over_each_other(browser, racing, valley):
+def test_two_runs_are_laid_over_each_other_and_all_of_it_can_be_read(browser, racing, valley):
     other = train(browser, racing, PRESETS["valley"].config.changed(steps=200, seed=1))
     with visitor(browser, f"{racing}?run={valley}&compare={other}") as page:
         wait(page, "d.ended === 'true' && Number(loss.points) > 0")
@@ -132,6 +142,40 @@ def test_two_runs_are_laid_over_each_other(browser, racing, valley):
         page.wait_for_function(
             "document.querySelector('[data-chart=loss]').data.some((t) => t.meta.run === 1 && t.x.length > 0)"
         )
+        clipped = (
+            "(nodes) => nodes.filter((n) => n.scrollWidth > n.clientWidth + 1 || n.scrollHeight > n.clientHeight + 1)"
+        )
+        boxes = page.locator(".lab-cards, .lab-card, .lab-card .lab-label, .lab-card .lab-state")
+        assert boxes.evaluate_all(f"(all) => ({clipped})(all).map((n) => n.textContent)") == []
+        assert page.locator(".lab-cards-head").all_inner_texts() == ["This race", "Compared, thinner and dashed"]
+
+
+def test_the_toolbar_covers_no_legend(browser, racing, valley):
+    with visitor(browser, f"{racing}?run={valley}") as page:
+        wait(page, "d.ended === 'true' && Number(loss.points) > 0")
+        chart = page.locator("[data-chart=loss]")
+        chart.hover()
+        legend, buttons = chart.locator(".infolayer .legend").bounding_box(), chart.locator(".modebar").bounding_box()
+        assert buttons["y"] >= legend["y"] + legend["height"]
+        plot = chart.locator(".nsewdrag").bounding_box()
+        assert buttons["y"] >= plot["y"] + plot["height"], "the buttons cover the curves"
+
+
+def test_lanes_that_coincide_are_all_seen(browser, racing):
+    with visitor(browser, f"{racing}?config={COLLAPSE.to_link()}") as page:
+        press(page, "Train")
+        wait(page, "d.ended === 'true' && loss.points === '30'")
+        page.locator("[data-chart=schedule]").scroll_into_view_if_needed()
+        page.wait_for_selector("[data-chart=schedule].lab-chart")
+        again = {
+            name: page.locator(f"[data-chart={name}]").evaluate(
+                "(chart) => chart.data.filter((trace) => trace.meta?.again).map((trace) => trace.name)"
+            )
+            for name in ("loss", "schedule")
+        }
+        # Frozen lanes have one loss and the multiplier 0; vanilla Adam, Adam-eps and SGD have the multiplier 1.
+        assert {"Adam-2k", "Adam-2k (authors)"} <= set(again["loss"])
+        assert {"Adam", "Adam-eps", "SGD", "Adam-2k", "Adam-2k (authors)"} <= set(again["schedule"])
 
 
 def test_choices_move_the_charts_and_downloads_hold_the_run(browser, racing, valley):
@@ -144,6 +188,8 @@ def test_choices_move_the_charts_and_downloads_hold_the_run(browser, racing, val
         page.get_by_role("button", name="v", exact=True).click()
         page.wait_for_function("document.querySelector('[data-chart=ridges]').textContent.includes('|v|')")
         page.get_by_role("button", name="Download").click()
+        page.get_by_role("button", name="Records (CSV)").wait_for()
+        page.wait_for_selector("[data-test-script-state=notRunning]", state="attached")  # a file is its script's
         with page.expect_download() as waiting:
             page.get_by_role("button", name="Records (CSV)").click()
         table = pd.read_csv(waiting.value.path())
@@ -152,7 +198,7 @@ def test_choices_move_the_charts_and_downloads_hold_the_run(browser, racing, val
 
 
 def test_a_lost_connection_is_said_and_found_again(browser, racing):
-    with visitor(browser, f"{racing}?config={LONG.changed(seed=6).to_link()}") as page:
+    with visitor(browser, f"{racing}?config={LONG.changed(seed=6).to_link()}", cut_off=True) as page:
         page.route("**/api/runs/**", lambda route: route.abort())
         press(page, "Train")
         page.get_by_text("connection lost, trying again").wait_for()
@@ -162,61 +208,24 @@ def test_a_lost_connection_is_said_and_found_again(browser, racing):
         wait(page, "d.state === 'stopped'")
 
 
-def test_every_word_on_a_card_has_its_rule_on_the_page(browser):
-    """The page's own function, for each state of a race and each way a lane can be."""
-    page = browser.new_page()
-    for name in ("live_history.js", "live_states.js"):
-        page.add_script_tag(content=(ROOT / "dashboard" / name).read_text(encoding="utf-8"))
-    rules = set(page.evaluate("Object.keys(RULES)"))
-    assert rules >= {FROZEN, MOMENTUM, WARMING_UP, LEARNING}
-
-    def words(state: str | None, step: int = 60, loss: float = 1.0) -> list[str]:
-        """Of three lanes: one that diverged, one that goes its way, and one that is still frozen."""
-        return page.evaluate(
-            """([state, step, loss]) => {
-                const history = new History()
-                const steps = Array.from({ length: step }, (_, i) => i + 1)
-                const columns = { loss: [0, 1, 2].map(() => steps.map(() => loss)) }
-                Object.assign(history, { step, steps, columns, divergedAt: step ? { 0: 7 } : {} })
-                const lanes = [[[1, "learning"]], [[1, "warming up"], [50, "learning"]], [[1, "frozen"]]]
-                const run = { history, baseline: 2.82, lanes: lanes.map((phases) => ({ phases })) }
-                run.status = state && { state }
-                return [0, 1, 2].map((lane) => laneState(run, lane))
-            }""",
-            [state, step, loss],
-        )
-
-    assert words("running") == ["diverged at step 7", "learning", "frozen"]
-    assert words("running", step=49) == ["diverged at step 7", "warming up", "frozen"]
-    assert words("running", loss=2.85) == ["diverged at step 7", *["stuck at the frequency baseline"] * 2]
-    assert words("running", step=0) == words(None, step=0) == ["waiting"] * 3
-    for state in (*ACTIVE, *OVER):
-        for step in (0, 49, 60):
-            found = words(state, step)
-            assert {word.split(" at step")[0] for word in found} <= rules
-            if state != "running":
-                assert found[1:] == ["waiting" if state == "queued" else state] * 2
-        assert "stuck at the frequency baseline" in words(state, loss=2.85)
-    page.close()
-
-
-def test_thinning_keeps_spikes_and_smoothing_starts_unbiased(browser):
-    """The page's own functions: 10,000 points become at most 2,000, and a spike of one point stays."""
-    page = browser.new_page()
-    page.add_script_tag(content=(ROOT / "dashboard" / "live_history.js").read_text(encoding="utf-8"))
-    thin = page.evaluate(
-        """() => {
-            const x = Array.from({ length: 10000 }, (_, i) => i)
-            const y = x.map((i) => (i === 4321 ? 99 : i === 8765 ? -99 : i < 100 ? null : Math.sin(i)))
-            return thinned({ x, y })
-        }"""
-    )
-    assert len(thin["x"]) <= 2000
-    assert thin["x"] == sorted(thin["x"])
-    assert dict(zip(thin["x"], thin["y"], strict=True))[4321] == 99
-    assert dict(zip(thin["x"], thin["y"], strict=True))[8765] == -99
-    assert page.evaluate("smoothed({ x: [1, 2, 3], y: [5, null, 5] }, 0.9).y") == pytest.approx([5, None, 5])
-    page.close()
+def test_a_race_whose_scripts_come_late_is_drawn_as_it_was_last_set(browser, racing):
+    """Streamlit ends the calls that a rerun overtook when they are over: that must not end the race that is shown."""
+    held: list[Route] = []
+    late = True
+    with flawless_page(browser) as page:
+        page.route("**/assets/*/live.js", lambda route: held.append(route) if late else route.continue_())
+        with page.expect_request("**/assets/*/live.js"):
+            page.goto(racing)
+        page.get_by_role("combobox", name="Race").click()
+        page.get_by_text("valley", exact=True).click()
+        page.get_by_text("Rosenbrock's valley").wait_for()
+        page.wait_for_selector("[data-test-script-state=notRunning]", state="attached")
+        late = False  # from here on nothing is held
+        for route in held:
+            route.continue_()
+        page.wait_for_selector("[data-chart=surface].lab-chart")
+        press(page, "Train")
+        wait(page, "d.ended === 'true' && d.state === 'finished' && Number(loss.points) > 0")
 
 
 def test_a_link_to_a_run_that_is_gone_says_so_and_fits_a_telephone(browser, racing):

@@ -1,54 +1,73 @@
-"""A visitor's race when something is killed under it: a worker, or the server, in the real app and a real Chromium."""
+"""A visitor's race when something is killed under it: a worker, or the server, in the real app and a real Chromium.
+
+The slowest tests of all: new workers, a new server and a browser that finds them again. They buy what a visitor is
+promised: nothing that was recorded is lost, whatever dies.
+"""
 
 import os
 import signal
-import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
+import pytest
 
-from dashboard.presets import PRESETS
+from bench.driving.visiting import mark, press, visitor, wait
+from dashboard.asked.presets import PRESETS
 from tests.conftest import free_port, running_server
-from tests.dashboard.visiting import lane_states, mark, press, steps_drawn, stored, visitor, wait
+from tests.dashboard.visiting import lane_phases, steps_drawn, stored
 
-# A dozen seconds of steps, and several frames a second.
-SHORT = PRESETS["valley"].config.changed(steps=15_000, settings={"surface": "quadratic"}, seed=7)
+# Some seconds of steps, and several frames a second.
+SHORT = PRESETS["valley"].config.changed(steps=6000, settings={"surface": "quadratic"}, seed=7)
 LONG = SHORT.changed(steps=100_000)  # nobody waits for its end
 
 
-def busiest_child(server: int) -> psutil.Process:
-    """Of the server's workers, the one that trains: the one that computes most for half a second."""
-    children = psutil.Process(server).children(recursive=True)
-    before = [sum(child.cpu_times()[:2]) for child in children]
-    time.sleep(0.5)
-    used = [sum(child.cpu_times()[:2]) - start for child, start in zip(children, before, strict=True)]
-    return children[used.index(max(used))]
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("runs")
 
 
-def test_a_race_goes_on_after_its_worker_is_killed(browser, tmp_path):
-    with (
-        running_server(environment={"RADAM_LAB_RUNS": str(tmp_path)}) as (address, server),
-        visitor(browser, f"{address}/race?config={SHORT.to_link()}") as page,
-    ):
+@pytest.fixture(scope="module")
+def environment(runs) -> dict[str, str]:
+    return {"RADAM_LAB_RUNS": str(runs), "RADAM_LAB_WORKERS": "1"}
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture(scope="module")
+def started(environment, port) -> Iterator[tuple[str, int]]:
+    """The address and the process of the server; the last test kills it."""
+    with running_server(environment=environment, port=port) as server:
+        yield server
+
+
+def worker_of(server: int) -> psutil.Process:
+    (worker,) = (child for child in psutil.Process(server).children() if "spawn_main" in " ".join(child.cmdline()))
+    return worker
+
+
+def test_a_race_goes_on_after_its_worker_is_killed(browser, runs, started):
+    address, server = started
+    with visitor(browser, f"{address}/race?config={SHORT.to_link()}") as page:
         press(page, "Train")
         wait(page, "d.state === 'running' && Number(d.step) >= 200")
-        worker = busiest_child(server)
+        worker = worker_of(server)
         worker.kill()
         before = int(mark(page, "step"))
         assert before < SHORT.steps, "the race was over before its worker was killed"
         wait(page, "d.ended === 'true' && d.state === 'finished' && Number(d.step) === a", SHORT.steps)
         assert not worker.is_running()
-        _, frames = stored(tmp_path, mark(page, "run"))
-        assert [frame.number for frame in frames] == list(range(len(frames)))
-        wait(page, "Number(loss.points) === a", sum(len(frame.steps) for frame in frames))
-        assert steps_drawn(page) == [step for frame in frames for step in frame.steps.tolist()]
+        _, recording = stored(runs, mark(page, "run"))
+        wait(page, "Number(loss.points) === a", len(recording.steps))
+        assert steps_drawn(page) == recording.lanes[-1].steps.tolist()
 
 
-def test_a_killed_server_comes_back_with_the_race_and_runs_it_again(browser, tmp_path):
-    environment, port = {"RADAM_LAB_RUNS": str(tmp_path)}, free_port()
-    with (
-        running_server(environment=environment, port=port) as (address, server),
-        visitor(browser, f"{address}/race?config={LONG.to_link()}") as page,
-    ):
+def test_a_killed_server_comes_back_with_the_race_and_runs_it_again(browser, runs, started, environment, port):
+    address, server = started
+    with visitor(browser, f"{address}/race?config={LONG.to_link()}", cut_off=True) as page:
         press(page, "Train")
         wait(page, "d.state === 'running' && Number(d.step) >= 400 && Number(loss.points) > 0")
         workers = psutil.Process(server).children(recursive=True)
@@ -62,10 +81,10 @@ def test_a_killed_server_comes_back_with_the_race_and_runs_it_again(browser, tmp
             wait(page, "d.state === 'cut off' && d.ended === 'true' && Number(loss.points) > 0")
             assert int(mark(page, "step")) >= seen
             assert steps_drawn(page)[0] == 1
-            assert lane_states(page) == ["cut off"] * len(LONG.lanes)
+            assert lane_phases(page) == ["cut off"] * len(LONG.lanes)
             page.get_by_text("The server stopped while this was running").wait_for()
             press(page, "Train")
             wait(page, "d.state === 'running' && Number(d.step) > a", int(mark(page, "step")))
-            assert stored(tmp_path, mark(page, "run"))[0].state == "running"
+            assert stored(runs, mark(page, "run"))[0].state == "running"
             press(page, "Stop")
             wait(page, "d.state === 'stopped'")

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import store as stores
-from dashboard.config import RaceConfig
-from dashboard.presets import lane
-from dashboard.store import CUT_OFF, FINISHED, PAUSED, QUEUED, RUNNING, STOPPED, Store, StoredFrame, run_id
+from dashboard.asked.config import RaceConfig
+from dashboard.asked.presets import lane
+from dashboard.runs import store as stores
+from dashboard.runs.records import Record
+from dashboard.runs.states import CUT_OFF, FINISHED, PAUSED, QUEUED, RUNNING, STOPPED
+from dashboard.runs.store import Store, lane_ids, run_id
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,8 +31,18 @@ def store(tmp_path):
     made.close()
 
 
-def frames(*numbers: int, body: str = "{}") -> list[StoredFrame]:
-    return [StoredFrame(n, 10 * n + 10, body) for n in numbers]
+def records(*numbers: int, body: str = "{}", ends: bool = False) -> list[Record]:
+    return [Record(n, 10 * n + 10, ends, body) for n in numbers]
+
+
+def add(store: Store, config: RaceConfig, *found: Record) -> None:
+    """The same records for each of its lanes."""
+    store.add_records((lane, record) for lane in lane_ids(config) for record in found)
+
+
+def test_a_package_that_is_not_installed_has_no_version_and_stops_nothing():
+    assert stores.package_version("numpy")[0].isdecimal()
+    assert stores.package_version("radam-lab-has-no-such-package") == "missing"
 
 
 def test_an_id_is_the_configuration_and_the_code(monkeypatch):
@@ -42,53 +54,84 @@ def test_an_id_is_the_configuration_and_the_code(monkeypatch):
     assert run_id(config()) != first
 
 
-def test_the_same_configuration_is_one_run_and_computed_once(store):
-    run, needed = store.add(config())
-    assert needed
+def test_a_lane_is_its_numbers_and_not_its_label_or_its_neighbours():
+    lanes = [lane("adam", 1e-2), lane("radam", 1e-2)]
+    first, second = lane_ids(config(lanes=lanes))
+    assert lane_ids(config(lanes=[lane("radam", 1e-2, "mine", beta2=0.999)])) == (second,)  # as the method has it
+    assert lane_ids(config(lanes=[lane("sgd", 1.0), *lanes]))[1:] == (first, second)
+    assert lane_ids(config(lanes=[lane("adam", 1e-2, seed=1)]))[0] == lane_ids(config(1, lanes=lanes))[0]
+    others = [
+        config(lanes=lanes, steps=7),
+        config(lanes=lanes, batch_size=3),
+        config(lanes=lanes, settings={"noise": 0.3}),
+        config(lanes=lanes, record_every=3),
+        config(1, lanes=lanes),
+        config(lanes=[lane("adam", 2e-2)]),
+        config(lanes=[lane("adam", 1e-2, weight_decay=0.1)]),
+        config(lanes=[lane("adam", 1e-2, clip=1.0)]),
+        config(lanes=[lane("adam", 1e-2, warmup="linear", warmup_steps=5)]),
+    ]
+    assert len({lane_ids(other)[0] for other in others} | {first}) == 1 + len(others)
+
+
+def test_the_same_configuration_is_one_run(store):
+    run = store.add(config())
     assert run.state == QUEUED
-    for state in (QUEUED, RUNNING, PAUSED, FINISHED):
-        store.set_state(run.id, state)
-        assert store.add(config()) == (store.run(run.id), False)
+    for state in (QUEUED, RUNNING, PAUSED):
+        store.set_state(run.id, state, "why")
+        assert store.add(config()).state == state
     for state in (STOPPED, CUT_OFF, "failed"):
         store.set_state(run.id, state, "why")
-        again, needed = store.add(config())
-        assert (again.id, again.state, again.message, needed) == (run.id, QUEUED, "", True)
+        again = store.add(config())
+        assert (again.id, again.state, again.message) == (run.id, QUEUED, "")
     assert len(store.recent()) == 1
 
 
-def test_a_frame_is_kept_once(store):
-    run, _ = store.add(config())
-    assert store.add_frames(run.id, frames(0, 1)) == frames(0, 1)
-    assert store.add_frames(run.id, frames(1, 2, body="other")) == frames(2, body="other")
-    assert [frame.body for frame in store.frames(run.id)] == ["{}", "{}", "other"]
-    assert [frame.number for frame in store.frames(run.id, after=0)] == [1, 2]
-    assert store.run(run.id).step == 30
+def test_a_record_is_kept_once(store):
+    (lane,) = store.add(config()).lanes
+    add(store, config(), *records(0, 1))
+    add(store, config(), *records(1, 2, body="other"))
+    assert [record.body for record in store.records(lane)] == ["{}", "{}", "other"]
+    assert [record.number for record in store.records(lane, after=0)] == [1, 2]
+    assert store.run(run_id(config())).step == 30
+
+
+def test_a_run_is_finished_when_its_lanes_are_whoever_trained_them(store):
+    both = config(lanes=[lane("radam", 1e-2), lane("adam", 1e-2)])
+    store.set_state(store.add(both).id, STOPPED, "why")
+    add(store, config(), *records(0, ends=True))
+    found = store.run(run_id(both))
+    assert (found.state, found.message, found.step) == (STOPPED, "why", 0)
+    assert store.known(lane_ids(both)) == set(lane_ids(config()))
+    add(store, both, *records(0, ends=True))
+    found = store.run(run_id(both))
+    assert (found.state, found.message, found.step) == (FINISHED, "", both.steps)
 
 
 def test_unknown_runs(store):
     assert store.run("0" * 20) is None
-    assert store.frames("0" * 20) == []
+    assert store.records("0" * 20) == []
 
 
 def test_the_longest_unused_goes_first_and_never_one_under_way(tmp_path):
-    each = 100 + len(config().to_json())  # what it keeps of a run: its configuration and its frames
+    each = 100 + len(config().to_json())  # what it keeps of a lane: its part of the configuration, and its records
     store = Store(tmp_path, most_bytes=5 * each // 2)
     ids = []
     for seed in range(4):
-        run, _ = store.add(config(seed))
-        store.add_frames(run.id, frames(0, body="x" * 100))
-        store.set_state(run.id, RUNNING if seed == 0 else FINISHED)
+        run = store.add(config(seed))
+        add(store, config(seed), *records(0, body="x" * 100))
+        store.set_state(run.id, RUNNING if seed == 0 else STOPPED)
         ids.append(run.id)
     store.touch(ids[1])
     assert store.trim() == [ids[2], ids[3]]  # four where two and a half fit; 0 runs, 1 was looked at last
     assert store.trim() == []
-    assert store.frames(ids[2]) == []
+    assert store.records(lane_ids(config(2))[0]) == []
     assert store.run(ids[0]).state == RUNNING
     store.close()
 
 
 def test_a_run_of_another_version_is_passed_over(tmp_path, store):
-    old, new = (store.add(config(seed))[0].id for seed in (1, 2))
+    old, new = (store.add(config(seed)).id for seed in (1, 2))
     with sqlite3.connect(tmp_path / "runs.sqlite") as db:
         db.execute("update runs set config = json_set(config, '$.settings.old_setting', 1) where id = ?", (old,))
     db.close()
@@ -96,21 +139,45 @@ def test_a_run_of_another_version_is_passed_over(tmp_path, store):
     assert [run.id for run in store.recent()] == [new]
 
 
+@pytest.mark.parametrize("content", ["tables", "noise"])
+def test_a_store_of_another_version_is_moved_aside_and_says_so(tmp_path, content):
+    path = tmp_path / "runs.sqlite"
+    if content == "tables":
+        db = sqlite3.connect(path)
+        db.executescript(
+            "pragma journal_mode = wal; create table runs (id text, frames text); insert into runs values (1, 2)"
+        )
+        db.close()
+    else:
+        path.write_bytes(b"no database at all" * 1000)
+    store = Store(tmp_path)
+    (aside,) = tmp_path.glob("runs-form-*.sqlite")
+    assert store.moved.endswith(f"{aside.name}.")
+    assert store.recent() == []
+    store.add(config())
+    store.close()
+    if content == "tables":
+        db = sqlite3.connect(aside)
+        assert db.execute("select * from runs").fetchall() == [("1", "2")]
+        db.close()
+    again = Store(tmp_path)
+    assert (again.moved, len(again.recent())) == ("", 1)
+    again.close()
+
+
 def test_threads_may_write_at_once(store):
-    run, _ = store.add(config())
-    new: list[StoredFrame] = []
+    (lane,) = store.add(config()).lanes
 
     def write() -> None:
         for n in range(50):
-            new.extend(store.add_frames(run.id, frames(n)))
+            add(store, config(), *records(n))
 
     threads = [threading.Thread(target=write) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(20)
-    assert sorted(frame.number for frame in new) == list(range(50))
-    assert [frame.number for frame in store.frames(run.id)] == list(range(50))
+    assert [record.number for record in store.records(lane)] == list(range(50))
 
 
 def test_a_hard_kill_loses_nothing_recorded_and_the_run_says_so(tmp_path):
@@ -119,8 +186,8 @@ import os, signal, sys
 from pathlib import Path
 from tests.dashboard.test_store import *
 store = Store(Path({str(tmp_path)!r}))
-run, _ = store.add(config())
-store.add_frames(run.id, frames(0, 1, 2))
+run = store.add(config())
+add(store, config(), *records(0, 1, 2))
 store.set_state(run.id, RUNNING)
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -131,10 +198,8 @@ os.kill(os.getpid(), signal.SIGKILL)
     run = store.run(run_id(config()))
     assert run.state == CUT_OFF
     assert "Train runs it again" in run.message
-    again, needed = store.add(config())
-    assert needed
-    assert again.state == QUEUED
-    assert store.frames(run.id) == frames(0, 1, 2)
+    assert store.add(config()).state == QUEUED
+    assert store.records(*run.lanes) == records(0, 1, 2)
     store.close()
 
 

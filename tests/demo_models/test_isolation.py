@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from demo_models.descriptions import DIGITS, TEXT
-from radam_core.entry import Entry, Lane
 from radam_core.methods import METHODS
-from radam_core.race import Race
-from tests.demo_models.plain_loops import one_thread
+from radam_core.race.plan import Lane, RacePlan
+from radam_core.race.race import Race
+from radam_core.race.threads import one_thread
 
 SMALL = {"digits": (DIGITS, {"width": 4}), "text": (TEXT, {"vocabulary": 200, "width": 16, "length": 8, "context": 4})}
 
@@ -16,8 +16,8 @@ def run(name: str, other_lr: float, measure: bool = True) -> Race:
     task, settings = SMALL[name]
     lanes = [Lane(label=str(n), method=METHODS[m], lr=lr) for n, (m, lr) in enumerate(OTHERS)]
     lanes.insert(1, Lane(label="other", method=METHODS["sgd"], lr=other_lr))
-    entry = Entry(lanes=tuple(lanes), steps=12, batch_size=8, evaluate_every=5, measure=measure, device="cpu")
-    race = Race(task.open(settings), entry)
+    plan = RacePlan(lanes=tuple(lanes), steps=12, batch_size=8, evaluate_every=6, measure=measure, device="cpu")
+    race = Race(task.open(settings), plan)
     for t in range(1, 13):
         race.step(t)
     return race

@@ -7,7 +7,7 @@ import pytest
 
 from radam_core import comparison, schedules
 from radam_core.methods import METHODS
-from radam_core.theory import rectification
+from radam_core.theory import effective_warmup, rectification
 
 
 def test_effective_warmups_have_their_closed_forms():
@@ -18,6 +18,15 @@ def test_effective_warmups_have_their_closed_forms():
     assert effective["adam-exponential"] == pytest.approx(1 / np.expm1(1 / 70), rel=1e-5)
     t = np.arange(1, 20_000)
     assert effective["radam"] == pytest.approx(np.sum(1 - np.nan_to_num(rectification(t, 0.99))), rel=1e-3)
+
+
+def test_a_linear_warmup_of_equal_cost_costs_as_much():
+    cost = comparison.effective_warmups(0.999, 0, 0)["radam"]
+    length = round(comparison.linear_of_equal_cost(cost))
+    costs = [effective_warmup(schedules.linear_warmup(length + more)(np.arange(1, 9000))) for more in (-1, 0, 1)]
+    assert abs(costs[1] - cost) <= 0.25
+    assert costs[0] < cost < costs[2]
+    assert comparison.linear_of_equal_cost(0) == 1  # over one step: no warmup
 
 
 @pytest.mark.parametrize("shape", ["linear", "exponential"])

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from radam_core.lanes import Lanes
+from radam_core.race.lanes import Lanes
 
 LANES = 3
 
@@ -127,6 +127,10 @@ class Doubled(nn.Linear):
         (nn.Sequential(nn.BatchNorm2d(2, affine=False), nn.Linear(2, 2)), "must be affine"),
         (nn.ReLU(), "must have parameters to be raced, got a ReLU with none"),
         (Tied(), "must not be shared between layers in lanes, but b.weight is"),
+        (
+            nn.Sequential(nn.Linear(2, 2).requires_grad_(False)),
+            "trained in lanes, but 0.weight has requires_grad=False",
+        ),
         (nn.Conv2d(4, 4, 1, groups=2), "one group and zero padding in lanes, got 2 groups"),
         (nn.LSTM(2, 2), "must be batch_first"),
         (nn.LayerNorm((2, 2)), "must be over the last axis"),

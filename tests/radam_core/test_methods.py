@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from radam_core.methods import ADAPTIVE, FROZEN, METHODS, MOMENTUM, PROFILES, Method, coefficients_at
+from radam_core.methods import ADAPTIVE, FROZEN, METHODS, MOMENTUM, PROFILES, Method
 from radam_core.schedules import linear_warmup
+from radam_core.single_steps import coefficients_at
 from radam_core.theory import bias_correction, rectification
 
 T = np.arange(1, 3001)
@@ -33,6 +34,14 @@ def test_every_method_gives_finite_coefficients_one_by_one_and_all_at_once(name)
             assert column.shape == T.shape, field
             np.testing.assert_allclose(column[t - 1], value, rtol=1e-12, err_msg=field)
             assert np.isfinite(value) or field == "rectification"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_another_beta1_gives_the_coefficients_of_the_method_that_has_it(name):
+    for beta1 in (0.0, 0.5, 0.85, 0.95):
+        other = replace(METHODS[name], betas=(beta1, 0.999))
+        for t in (1, 4, 5, 8, 9, 16, 17, 2001):
+            np.testing.assert_array_equal(coefficients_at(METHODS[name], t, beta1), coefficients_at(other, t))
 
 
 @pytest.mark.parametrize("name", METHODS)

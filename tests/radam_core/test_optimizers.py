@@ -9,7 +9,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from radam_core import METHODS, SGDM, Adam, Adam2k, AdamEps, GIAdam, RAdam, make_optimizer
+from radam_core import METHODS, SGDM, Adam, Adam2k, AdamEps, GIAdam, RAdam, make_optimizer, methods
+from radam_core.methods import Coefficients
+from radam_core.theory import rho
 
 SHAPES = [(3, 4), (5,), (), (2, 3, 4, 4)]
 
@@ -130,9 +132,10 @@ def test_every_method_equals_its_coefficients_applied_by_hand(name):
     theta = [p.detach().clone() for p in params]
     m, v = [torch.zeros_like(p) for p in theta], [torch.zeros_like(p) for p in theta]
     optimizer = make_optimizer(params, method, lr=1e-2, weight_decay=0.1)
+    columns = method.coefficients(range(1, 41))
     for t in range(1, 41):
         set_gradients(params, t)
-        c = method.coefficients(t)
+        c = Coefficients(*(column[t - 1] for column in columns))
         for i, p in enumerate(params):
             g = p.grad if method.decoupled_weight_decay else p.grad + 0.1 * theta[i]
             m[i] = float(c.m_keep) * m[i] + float(c.m_gain) * g
@@ -352,6 +355,44 @@ def test_torch_schedulers_drive_lr_and_betas(make_scheduler):
             scheduler.step()
     for p, q in zip(ours, theirs, strict=True):
         torch.testing.assert_close(p, q, rtol=1e-12, atol=1e-12)
+
+
+def test_schedulers_that_cycle_momentum_drive_sgd_and_adam():
+    scheduler = torch.optim.lr_scheduler
+    pairs = [
+        (lambda p: SGDM(p, lr=1e-3), lambda p: torch.optim.SGD(p, lr=1e-3, momentum=0.9)),
+        (lambda p: Adam(p, lr=1e-3), lambda p: torch.optim.AdamW(p, lr=1e-3, weight_decay=0.0)),
+    ]
+    for pair in pairs:
+        ends = []
+        for make in pair:
+            params = parameters()
+            optimizer = make(params)
+            cycle = scheduler.CyclicLR(optimizer, 1e-3, 1e-2, step_size_up=7, cycle_momentum=True)
+            for t in range(1, 30):
+                set_gradients(params, t)
+                optimizer.step()
+                cycle.step()
+            ends.append([p.detach() for p in params])
+        torch.testing.assert_close(*ends, rtol=1e-12, atol=1e-12)
+
+
+def test_what_a_scheduler_of_beta1_does_not_touch_is_computed_once(monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return rho(*arguments)
+
+    monkeypatch.setattr(methods, "rho", counted)
+    params = parameters()
+    optimizer = RAdam(params, betas=(0.9, 0.9987))  # no other test has remembered this method
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.01, total_steps=50)
+    for t in range(1, 49):
+        set_gradients(params, t)
+        optimizer.step()
+        scheduler.step()
+    assert len(calls) == 3  # 48 steps in blocks of 16; one for each step if beta1 were part of what is remembered
 
 
 def test_a_learning_rate_in_a_tensor_is_read_at_every_step():

@@ -1,16 +1,13 @@
-"""Histograms off the exponent bits against logarithms, and psi's statistics against their definition."""
+"""Histograms off the exponent bits against logarithms."""
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from radam_core import METHODS
-from radam_core.entry import Lane
-from radam_core.frames import BIN_OF_ONE, BINS, PSI_QUANTILES
-from radam_core.lanes import Lanes
-from radam_core.probes import exponents, histogram, psi_statistics
-from radam_core.stacked import StackedOptimizer
+from radam_core.race.frames import BIN_OF_ONE, BINS
+from radam_core.race.lanes import Lanes
+from radam_core.race.probes import exponents, histogram
 
 
 def log_bins(x):
@@ -43,25 +40,3 @@ def test_histogram_counts_by_lane_and_group():
         for i, span in enumerate(lanes.groups.values()):
             expected = np.bincount(log_bins(x[k, span]), minlength=BINS)
             assert (counts[k, i] == expected).all()
-
-
-def test_psi_statistics_are_their_definition():
-    lanes = Lanes([nn.Linear(30, 20).double()], 3)
-    names = ("adam", "adam-eps", "sgd")
-    optimizer = StackedOptimizer(lanes, [Lane(label=n, method=METHODS[n], lr=1e-3) for n in names])
-    for t in range(4):
-        lanes.grad.normal_(generator=torch.Generator().manual_seed(t))
-        lanes.grad[:, 5] = 0  # never has a gradient
-        optimizer.step(optimizer.grad_norms())
-    quantiles, variance = psi_statistics(optimizer)
-    first, second = (np.delete(optimizer.exp_avg_sq[k].numpy(), 5) for k in range(2))
-    # Adam's epsilon stands after bias correction, Adam-eps's 1e-4 before it.
-    rates = [
-        1 / (np.sqrt(first / (1 - 0.999**4)) + 1e-8),
-        np.sqrt(1 - 0.999**4) / (np.sqrt(second) + 1e-4),
-    ]
-    for k, psi in enumerate(rates):
-        np.testing.assert_allclose(quantiles[k], np.quantile(psi, PSI_QUANTILES), rtol=1e-6)
-        np.testing.assert_allclose(variance[k], psi.var() / psi.mean() ** 2, rtol=1e-6)
-    assert np.isnan(quantiles[2]).all()
-    assert np.isnan(variance[2])

@@ -1,9 +1,11 @@
 """The race's promises: determinism, measuring that changes nothing, lanes that do not touch, frames that add up."""
 
+import gc
 import math
 import threading
 import tracemalloc
 from dataclasses import fields, replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,22 +13,21 @@ import torch
 
 from demo_models import TASKS
 from radam_core import METHODS
-from radam_core.control import Switch
-from radam_core.entry import Entry, Lane, histogram_steps
-from radam_core.frames import (
+from radam_core.race.control import Switch
+from radam_core.race.frames import (
     BINS,
     DIVERGED,
     FINISHED,
     RUNNING,
     STOPPED,
     Frame,
-    decode_frame,
-    encode_frame,
     schedule_columns,
 )
-from radam_core.race import Race, choose_device, race
+from radam_core.race.plan import Lane, RacePlan, histogram_steps
+from radam_core.race.quantities import QUANTITIES
+from radam_core.race.race import Race, choose_device, race
+from radam_core.race.threads import one_thread
 from radam_core.theory import rectification, rho
-from tests.demo_models.plain_loops import one_thread
 
 NUMBERS = TASKS["numbers"].open({"depth": 1, "width": 16, "heads": 2})
 LANES = tuple(
@@ -34,18 +35,24 @@ LANES = tuple(
 )
 
 
-def entry(steps=12, **changes):
+def plan(steps=12, **changes):
     settings = {"lanes": LANES, "batch_size": 4, "evaluate_every": 5, "steps_per_frame": 5, "device": "cpu"}
-    return Entry(steps=steps, **settings | changes)
+    return RacePlan(steps=steps, **settings | changes)
 
 
 def run(problem=NUMBERS, control=None, **changes):
     with one_thread():
-        return list(race(problem, entry(**changes), control))
+        return list(race(problem, plan(**changes), control))
+
+
+@cache
+def frames_of_a_race():
+    """Those of `run()`, for tests that only look at them or compare others with them."""
+    return run()
 
 
 def column(frames, name):
-    return np.concatenate([getattr(frame, name) for frame in frames])
+    return np.concatenate([frame.columns[name] if name in QUANTITIES else getattr(frame, name) for frame in frames])
 
 
 def same(a, b):
@@ -69,7 +76,7 @@ def assert_same_frames(ours, theirs):
 
 
 def test_frames_cover_every_step_once():
-    frames = run()
+    frames = frames_of_a_race()
     assert [(frame.number, frame.first, frame.last) for frame in frames] == [
         (0, 1, 1),
         (1, 2, 5),
@@ -85,12 +92,12 @@ def test_frames_cover_every_step_once():
 
 
 def test_the_same_race_gives_the_same_frames():
-    assert_same_frames(run(), run())
-    assert not np.array_equal(column(run(), "loss"), column(run(seed=1), "loss"))
+    assert_same_frames(run(), frames_of_a_race())
+    assert not np.array_equal(column(frames_of_a_race(), "loss"), column(run(seed=1), "loss"))
 
 
 def test_measuring_changes_nothing():
-    measured, unmeasured = run(), run(measure=False)
+    measured, unmeasured = frames_of_a_race(), run(measure=False)
     assert same(column(measured, "loss"), column(unmeasured, "loss"))
     assert same(column(measured, "grad_norm"), column(unmeasured, "grad_norm"))
     assert same(measured[-1].metrics, unmeasured[-1].metrics)
@@ -111,12 +118,12 @@ def test_a_diverging_lane_is_stopped_and_the_others_do_not_notice(name):
         wild[k] = replace(wild[k], method=METHODS[method], lr=1e3)
         sane = [*lanes]
         sane[k] = replace(wild[k], lr=lanes[k].lr)
-        diverged, calm = run(problem, lanes=tuple(wild)), run(problem, lanes=tuple(sane))
+        diverged, calm = (run(problem, lanes=tuple(each), evaluate_every=12) for each in (wild, sane))
         at = diverged[-1].diverged_at[k]
         assert at is not None, method
         assert diverged[-1].status[k] == DIVERGED
         others = [i for i in range(3) if i != k]
-        for quantity in ("loss", "grad_norm", "update_rms", "relative_update"):
+        for quantity in QUANTITIES:
             values = column(diverged, quantity)
             assert same(values[:, others], column(calm, quantity)[:, others])
             assert np.isnan(values[at:, k]).all()
@@ -145,7 +152,7 @@ def test_stop_between_steps_keeps_what_was_recorded():
     frames = run(control=control)
     assert control.asked == list(range(1, 9))
     assert (frames[-1].last, frames[-1].status) == (7, (STOPPED,) * 5)
-    assert same(column(frames, "loss"), column(run(), "loss")[:7])
+    assert same(column(frames, "loss"), column(frames_of_a_race(), "loss")[:7])
     (only,) = run(control=StopAt(1))
     assert (only.last, only.loss.shape) == (0, (0, 5))
 
@@ -160,7 +167,7 @@ def test_pause_waits_and_resume_goes_on():
     assert not seen
     switch.resume()
     thread.join(60)
-    assert_same_frames(seen, run())
+    assert_same_frames(seen, frames_of_a_race())
 
 
 def test_a_paused_race_can_be_stopped():
@@ -173,10 +180,10 @@ def test_a_paused_race_can_be_stopped():
 
 def test_replicates_have_their_own_weights_and_batches():
     lanes = (LANES[0], replace(LANES[0], label="replicate", seed=4), LANES[1])
-    losses = column(run(lanes=lanes), "loss")
+    losses = column(run(lanes=lanes, evaluate_every=12), "loss")
     assert losses[0, 0] != losses[0, 1]
     assert losses[0, 0] == losses[0, 2]
-    alone = column(run(lanes=(LANES[0],), seed=4), "loss")
+    alone = column(run(lanes=(LANES[0],), seed=4, evaluate_every=12), "loss")
     np.testing.assert_allclose(losses[:, 1], alone[:, 0], rtol=1e-4)
 
 
@@ -210,11 +217,52 @@ def test_recorded_sizes_are_those_of_a_plain_loop():
         np.testing.assert_allclose(ours, [x.item() for x in expected], rtol=1e-3)
 
 
-def test_frames_survive_their_text_form():
-    wild = (*LANES[:2], replace(LANES[0], label="wild", lr=1e3))
-    for problem, lanes in ((NUMBERS, LANES), (TASKS["surfaces"].open(), LANES), (NUMBERS, wild)):
-        frames = run(problem, lanes=lanes)
-        assert_same_frames([decode_frame(encode_frame(frame), lanes) for frame in frames], frames)
+@pytest.mark.parametrize("decoupled", [True, False])
+def test_groups_of_layers_have_the_sizes_of_a_plain_loop(decoupled):
+    """At the histogram steps, recorded or not; of weight decay the update has the coupled kind alone."""
+    decay = 0.5
+    method = replace(METHODS["adam"], decoupled_weight_decay=decoupled)
+    lane = Lane(label="a", method=method, lr=1e-2, weight_decay=decay, clip=0.1)
+    frames = run(lanes=(lane,), steps=40, record_every=7, evaluate_every=40)
+    found = {histograms.t: histograms for frame in frames for histograms in frame.histograms}
+    assert list(found) == [1, 5, 10, 25]
+    recorded = {int(t): row for frame in frames for t, row in zip(frame.steps, frame.columns["angle"], strict=True)}
+    make = torch.optim.AdamW if decoupled else torch.optim.Adam
+    model = NUMBERS.make_model(0)
+    optimizer = make(model.parameters(), 1e-2, weight_decay=decay)
+
+    def by_group(of):
+        parts = {}
+        for name, p in model.named_parameters():
+            parts.setdefault(NUMBERS.group(name), []).append(of(p).detach().flatten().double().numpy().copy())
+        return {name: np.concatenate(values) for name, values in parts.items()}
+
+    for t in range(1, 11):
+        optimizer.zero_grad()
+        NUMBERS.loss(model, NUMBERS.batch(0, t, 4)).backward()
+        gradient, before = by_group(lambda p: p.grad), by_group(lambda p: p)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+        optimizer.step()
+        after = by_group(lambda p: p)
+        if t in found:
+            assert found[t].groups == tuple(before)
+        for i, name in enumerate(before if t in found else ()):
+            old, new = before[name], after[name]
+            update = new - (1 - 1e-2 * decay * decoupled) * old
+            cosine = old @ new / np.linalg.norm(old) / np.linalg.norm(new)
+            expected = {
+                "grad_norm": np.linalg.norm(gradient[name]),
+                "update_rms": np.sqrt((update**2).mean()),
+                "relative_update": np.linalg.norm(update) / np.linalg.norm(old),
+                "angle": np.degrees(np.arccos(cosine)),
+            }
+            assert set(expected) == set(found[t].by_group)
+            for quantity, value in expected.items():
+                np.testing.assert_allclose(found[t].by_group[quantity][0, i], value, rtol=5e-3, err_msg=quantity)
+        if t in recorded:
+            old, new = (np.concatenate(list(parts.values())) for parts in (before, after))
+            cosine = old @ new / np.linalg.norm(old) / np.linalg.norm(new)
+            np.testing.assert_allclose(recorded[t][0], np.degrees(np.arccos(cosine)), rtol=2e-3)
 
 
 def test_surfaces_record_positions():
@@ -233,12 +281,17 @@ def test_histogram_steps_are_early_and_then_even():
 def test_memory_stays_flat():
     problem = TASKS["surfaces"].open()
     settings = {"lanes": LANES, "batch_size": 1, "evaluate_every": 250, "steps_per_frame": 100, "record_every": 20}
-    frames = race(problem, Entry(steps=1500, device="cpu", **settings))
+    frames = race(problem, RacePlan(steps=1500, device="cpu", **settings))
     tracemalloc.start()
     with one_thread():
-        sizes = [tracemalloc.get_traced_memory()[0] for frame in frames if frame.last % 500 == 0]
+        sizes = {}
+        for frame in frames:
+            gc.collect()
+            sizes[frame.last] = (len(frame.histograms), tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert sizes[-1] - sizes[0] < 50_000  # bytes, over 1000 steps
+    (early, before), (late, after) = sizes[600], sizes[1200]
+    assert early == late  # frames of one kind: a histogram takes some kilobytes as long as its frame is held
+    assert after - before < 30_000  # bytes, over 600 steps
 
 
 def test_histograms_hold_every_coordinate():
@@ -249,7 +302,9 @@ def test_histograms_hold_every_coordinate():
     assert set(histograms.groups) == {"embeddings", "encoder", "decoder", "output"}
     size = sum(p.numel() for p in NUMBERS.make_model(0).parameters())
     assert (counts.sum((2, 3)) == size).all()
-    np.testing.assert_allclose(np.linalg.norm(histograms.group_norms, axis=1), frames[0].grad_norm[0], rtol=1e-5)
+    np.testing.assert_allclose(
+        np.linalg.norm(histograms.by_group["grad_norm"], axis=1), frames[0].columns["grad_norm"][0], rtol=1e-5
+    )
 
 
 def test_device_is_there_or_refused_by_name():
@@ -275,7 +330,7 @@ def test_cuda_runs_the_same_race():
 )
 def test_entries_are_checked(changes, message):
     with pytest.raises(ValueError, match=message):
-        entry(**changes)
+        plan(**changes)
 
 
 @pytest.mark.parametrize(
@@ -292,6 +347,23 @@ def test_lanes_are_checked(changes, message):
 
 
 def test_a_lane_in_float64():
-    state = Race(NUMBERS, entry(double=True))
+    state = Race(NUMBERS, plan(double=True))
     assert state.lanes.buffer.dtype == torch.float64
     state.step(1)
+
+
+def test_nothing_is_told_of_a_lane_after_it_was_lost():
+    lanes = tuple(Lane(label=f"{lr:g}", method=METHODS["sgd"], lr=lr) for lr in (1e-4, 1e4))
+    frames = list(race(TASKS["surfaces"].open(), RacePlan(lanes=lanes, steps=60, batch_size=1, device="cpu")))
+    lost = frames[-1].diverged_at[1]
+    assert lost is not None
+    assert frames[-1].diverged_at[0] is None
+    for frame in frames:
+        after = frame.steps >= lost  # at the step itself its weights were taken out of the race already
+        assert np.isnan(frame.positions[after, 1]).all()
+        assert np.isfinite(frame.positions[:, 0]).all()
+        for histograms in (one for one in frame.histograms if one.t >= lost):
+            assert not histograms.counts[:, 1].any()
+            assert all(np.isnan(values[1]).all() for values in histograms.by_group.values())
+            assert all(np.isnan(values[1]) for values in histograms.spread.values())
+            assert histograms.counts[:, 0].any()

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from radam_core import theory
+from radam_core import simulation, theory
 
 BETA2S = (0.1, 0.5, 0.6, 0.9, 0.99, 0.999, 0.9999, 1 - 1e-9, 1 - 1e-13)
 
@@ -102,6 +102,8 @@ def exact_by_mpmath(t, beta2, mu):
         value = transform(s)
         inverse += value * s
         root += value * mpmath.sqrt(s)
+        if s > 1 and value * s < inverse * mpmath.eps:  # what follows is smaller still
+            break
     return inverse * spacing - (root * spacing) ** 2 / mpmath.pi
 
 
@@ -129,6 +131,53 @@ def test_exact_variance_is_infinite_before_step_3_and_settles():
     assert limit == pytest.approx((1 - 0.999) / (1 + 0.999) / 2, rel=0.01)
 
 
+def test_relative_spread_of_equal_weights_is_that_of_an_inverse_chi():
+    # psi = sqrt(t / chi^2_t), so E[psi] = sqrt(t/2) Gamma((t-1)/2) / Gamma(t/2) and E[psi^2] = t / (t-2).
+    for t in (3, 5, 53, 500):
+        half = mpmath.mpf(t) / 2
+        mean = mpmath.sqrt(half) * mpmath.gamma(half - 0.5) / mpmath.gamma(half)
+        expected = mpmath.sqrt(mpmath.mpf(t) / (t - 2) - mean**2) / mean
+        assert theory.relative_spread(t, 1 - 1e-14) == pytest.approx(float(expected), rel=1e-9)
+    np.testing.assert_array_equal(theory.relative_spread([1, 2], 0.9, 3.0), np.inf)
+
+
+def test_relative_spread_is_what_a_simulation_has():
+    rates = simulation.sample_averages(0.99, 400, 20_000, seed=2).adaptive_rate(0.5)
+    t = simulation.log_spaced_steps(5, 400, 120)
+    later = t >= 10  # the fourth moment of earlier ones is large or infinite
+    spread = (rates.std(axis=1) / rates.mean(axis=1))[later]
+    np.testing.assert_allclose(spread, theory.relative_spread(t[later], 0.99, 0.5), rtol=0.03)
+
+
+@pytest.mark.parametrize(("beta2", "mu"), [(0.999, 0.0), (0.97, 0.0), (0.9, 3.0)])
+def test_known_step_is_the_first_below_a_tenth(beta2, mu):
+    step = theory.known_step(beta2, mu)
+    before, at = theory.relative_spread([step - 1, step], beta2, mu)
+    assert at <= 0.1 < before
+
+
+def test_known_step_is_none_when_the_limit_is_above_a_tenth_and_3_when_nothing_varies():
+    assert theory.relative_spread(np.inf, 0.9) > 0.1
+    assert theory.known_step(0.9) is None
+    assert theory.known_step(0.9, within=0.2) is not None
+    assert theory.known_step(0.999, mu=10.0) == 3
+
+
+@pytest.mark.parametrize(("beta1", "beta2"), [(0.9, 0.999), (0.99, 0.9), (0.9, 0.81), (0.0, 0.99)])
+def test_no_gradients_give_a_larger_update_and_some_reach_it(beta1, beta2):
+    generator = np.random.default_rng(0)
+    for t in (1, 2, 5, 60):
+        ages = np.arange(t)[::-1]
+        a = beta1**ages / np.sum(beta1**ages)
+        w = beta2**ages / np.sum(beta2**ages)
+        bound = theory.largest_update(t, beta1, beta2)
+        g = generator.standard_cauchy((t, 1000))
+        assert (np.abs(a @ g) / np.sqrt(w @ g**2)).max() <= bound * (1 + 1e-12)
+        worst = a / w
+        assert a @ worst / np.sqrt(w @ worst**2) == pytest.approx(bound, rel=1e-12)
+    assert theory.largest_update(np.inf, beta1, beta2) >= theory.largest_update(5000, beta1, beta2) * (1 - 1e-12)
+
+
 def test_exact_variance_does_not_depend_on_which_steps_are_asked_together():
     steps = np.array([3, 17, 18, 400, 4001, 50_000])
     together = theory.variance_exact(steps, 0.9995)
@@ -138,8 +187,49 @@ def test_exact_variance_does_not_depend_on_which_steps_are_asked_together():
     np.testing.assert_array_equal(theory.variance_exact(steps[shuffled], 0.9995), together[shuffled])
 
 
+@pytest.mark.parametrize("rho", [0.5, 1.0, 3.0, 4.7, 30.0, 400.0])
+def test_log_variance_is_that_of_a_chi_square(rho):
+    # psi = (chi^2_rho / rho)^(-1/2); a quarter of a million draws: 0.3% by chance, and more for the long tail at 0.5.
+    draws = np.random.default_rng(0).chisquare(rho, 250_000)
+    assert theory.variance_log_psi(rho) == pytest.approx((np.log(draws / rho) / -2).var(), rel=0.02)
+    assert theory.variance_log_psi(rho) == pytest.approx(float(mpmath.polygamma(1, mpmath.mpf(rho) / 2) / 4), rel=1e-13)
+
+
+def test_log_variance_at_one_is_pi_squared_over_eight_and_one_half_over_rho_at_last():
+    # trigamma(1/2) = pi^2 / 2; trigamma(x) = 1/x + 1/(2 x^2) + ..., so Var = 1/(2 rho) + 1/(2 rho^2) + ...
+    assert theory.variance_log_psi(1) == pytest.approx(np.pi**2 / 8, rel=1e-14)
+    assert theory.variance_log_psi(1e6) == pytest.approx(5e-7, rel=2e-6)
+
+
+@pytest.mark.parametrize("mu", [0.0, 1.0])
+@pytest.mark.parametrize("beta2", [0.5, 0.9, 0.999])
+def test_exact_log_variance_is_that_of_real_exponential_averages(beta2, mu):
+    rng, v = np.random.default_rng(1), np.zeros(200_000)
+    for t in range(1, 41):
+        v = beta2 * v + (1 - beta2) * (mu + rng.standard_normal(len(v))) ** 2
+        if t in (1, 2, 5, 40):
+            measured = (np.log(v) / -2).var()
+            assert theory.variance_log_psi_exact(t, beta2, mu) == pytest.approx(measured, rel=0.02), t
+
+
+def test_exact_log_variance_of_equal_weights_is_trigamma():
+    # beta2 -> 1 makes all weights equal: a chi-square of t degrees.
+    t = np.array([1, 2, 3, 10, 100, 1000])
+    np.testing.assert_allclose(theory.variance_log_psi_exact(t, 1 - 1e-9), theory.variance_log_psi(t), rtol=1e-6)
+    # And two squares of unlike weights by the definition: with u uniform on the circle, v = r^2 (a cos^2 + b sin^2).
+    # log r^2 is independent of u, and r^2 / 2 ~ Exp(1): Var[log v] = pi^2 / 6 + Var[log(a cos^2 u + b sin^2 u)].
+    u = (np.arange(20_000) + 0.5) / 20_000 * 2 * np.pi
+    by_angle = np.log(0.5 * np.cos(u) ** 2 + np.sin(u) ** 2).var()
+    assert theory.variance_log_psi_exact(2, 0.5) == pytest.approx((np.pi**2 / 6 + by_angle) / 4, rel=1e-12)
+
+
+def test_exact_log_variance_settles():
+    assert theory.variance_log_psi_exact(20_000, 0.999) == pytest.approx(theory.variance_log_psi_exact(np.inf, 0.999))
+    assert theory.variance_log_psi_exact(np.inf, 0.999) == pytest.approx(1 / (2 * theory.rho_inf(0.999)), rel=1e-3)
+
+
 def test_four_routes_to_the_variance_agree_where_they_should():
-    simulated = theory.simulate_variance(0.999, 3000, mus=[0.0], trajectories=4000, seed=1)
+    simulated = simulation.simulate_variance(0.999, 3000, mus=[0.0], trajectories=4000, seed=1)
     t, monte_carlo, error = simulated.t, simulated.variance[0], simulated.variance_error[0]
     exact = theory.variance_exact(t, 0.999)
     rho_t = theory.rho(t, 0.999)
@@ -155,7 +245,7 @@ def test_four_routes_to_the_variance_agree_where_they_should():
 
 
 def test_rectified_variance_is_constant_by_its_own_route():
-    t = np.arange(6, 3000)
+    t = np.unique(np.geomspace(6, 3000, 200).round())
     for variance, curve in {
         "first-order": theory.variance_first_order(theory.rho(t, 0.99)),
         "analytic": theory.variance_analytic(theory.rho(t, 0.99)),
@@ -189,9 +279,9 @@ def test_effective_warmup_of_linear_warmup_is_half_its_length():
 
 def test_simulation_is_reproducible_and_reports_progress():
     shares = []
-    first = theory.simulate_variance(0.99, 300, [0.0, 1.0], trajectories=1000, seed=3, progress=shares.append)
-    again = theory.simulate_variance(0.99, 300, [0.0, 1.0], trajectories=1000, seed=3)
-    other = theory.simulate_variance(0.99, 300, [0.0, 1.0], trajectories=1000, seed=4)
+    first = simulation.simulate_variance(0.99, 300, [0.0, 1.0], trajectories=1000, seed=3, progress=shares.append)
+    again = simulation.simulate_variance(0.99, 300, [0.0, 1.0], trajectories=1000, seed=3)
+    other = simulation.simulate_variance(0.99, 300, [0.0, 1.0], trajectories=1000, seed=4)
     np.testing.assert_array_equal(first.variance, again.variance)
     assert not np.array_equal(first.variance, other.variance)
     assert shares == sorted(shares)
@@ -202,7 +292,7 @@ def test_simulation_is_reproducible_and_reports_progress():
 
 
 def test_simulation_at_another_mean_matches_samples_drawn_there():
-    simulated = theory.simulate_variance(0.99, 500, mus=0.7, trajectories=4000.0, seed=0)
+    simulated = simulation.simulate_variance(0.99, 500, mus=0.7, trajectories=4000.0, seed=0)
     exact = theory.variance_exact(simulated.t, 0.99, 0.7)
     late = simulated.t >= 12
     assert np.all((np.abs(simulated.variance[0] - exact) < 5 * simulated.variance_error[0])[late])
@@ -231,9 +321,9 @@ def test_scalars_give_scalars_and_arrays_broadcast():
         (lambda: theory.rectification(9, 0.9, threshold=3), "threshold must be at least 4 for first-order, got 3"),
         (lambda: theory.rectification(9, 0.9, variance="third"), "variance must be one of .*, got 'third'"),
         (lambda: theory.effective_warmup([0.5, np.nan]), "factors must be finite, got nan"),
-        (lambda: theory.simulate_variance(0.9, 4), "steps must be a whole number, at least 5, got 4"),
-        (lambda: theory.simulate_variance(0.9, 100, mus=[]), "mus must hold at least one mean"),
-        (lambda: theory.simulate_variance(0.9, 100, trajectories=1), "trajectories must be .* at least 2, got 1"),
+        (lambda: simulation.simulate_variance(0.9, 4), "steps must be a whole number, at least 5, got 4"),
+        (lambda: simulation.simulate_variance(0.9, 100, mus=[]), "mus must hold at least one mean"),
+        (lambda: simulation.simulate_variance(0.9, 100, trajectories=1), "trajectories must be .* at least 2, got 1"),
     ],
 )
 def test_values_outside_a_domain_are_refused_with_a_sentence(call, message):

@@ -1,0 +1,1 @@
+"""What is asked of the lab: a race's configuration, the presets, and what the settings alone decide."""

@@ -1,0 +1,79 @@
+"""Files that the browser asks our own server for: our scripts, and plotly.js out of the installed package, not a CDN.
+
+A script that Streamlit is given as text travels with every chart that is shown. So that text only imports a module,
+which a browser fetches once: the hash of all scripts is in its address, which is another one after any change.
+"""
+
+import gzip
+import hashlib
+import json
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+SCRIPTS = Path(__file__).with_name("scripts")
+_SCRIPTS = {path.name: path.read_bytes() for path in sorted(SCRIPTS.glob("*.js"))}
+_SCRIPTS_HASH = hashlib.sha256(repr(_SCRIPTS).encode()).hexdigest()[:16]
+_PLOTLY_NAME = f"plotly-{version('plotly')}.js"  # asked once: of many threads at a time one may be told there is none
+_PLOTLY_JS = Path(str(files("plotly"))) / "package_data" / "plotly.min.js"
+
+# Streamlit runs it from a blob, to which no path is relative. One promise for all calls: two imports of a module may be
+# told in either order, and the call of an older rerun would then come last.
+_IMPORT = """let script
+export default (component) => (script ??= import(new URL(%s, location.origin).href)).then(
+  ({ default: render }) => render(component),
+  ({ message }) => {
+    script = undefined
+    const box = component.parentElement.querySelector(%s)
+    box.textContent = `This part of the page could not be loaded: ${message}. Reload the page to try again.`
+  },
+)"""
+
+
+def base_path() -> str:
+    """What `server.baseUrlPath` puts before every path; custom routes have to add it themselves."""
+    configured = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{configured}" if configured else ""
+
+
+def importing(script: str, box: str) -> str:
+    """The text of a component that `script` draws; if that does not load, what `box` selects in its html says so."""
+    return _IMPORT % (json.dumps(script_url(script)), json.dumps(box))
+
+
+def script_url(name: str) -> str:
+    if name not in _SCRIPTS:
+        raise ValueError(f"script must be one of {', '.join(_SCRIPTS)}, got {name!r}")
+    return f"{base_path()}/assets/{_SCRIPTS_HASH}/{name}"
+
+
+def plotly_url() -> str:
+    return f"{base_path()}/assets/{_PLOTLY_NAME}"
+
+
+def routes() -> list[Route]:
+    return [Route(f"{base_path()}/assets/{{path:path}}", _asset)]
+
+
+async def _asset(request: Request) -> Response:
+    path = request.path_params["path"]
+    if path != _PLOTLY_NAME and path not in (f"{_SCRIPTS_HASH}/{name}" for name in _SCRIPTS):
+        return PlainTextResponse("there is no such file", status_code=404)
+    zipped = "gzip" in request.headers.get("accept-encoding", "")
+    # A version or a hash is in the address, so a browser needs the file once.
+    headers = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
+    if zipped:
+        headers["Content-Encoding"] = "gzip"
+    return Response(_content(path.split("/")[-1], zipped), media_type="text/javascript", headers=headers)
+
+
+@cache
+def _content(name: str, zipped: bool) -> bytes:
+    raw = _SCRIPTS[name] if name in _SCRIPTS else _PLOTLY_JS.read_bytes()
+    return gzip.compress(raw, 6) if zipped else raw

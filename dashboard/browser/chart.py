@@ -1,0 +1,73 @@
+"""Shows a figure: `chart` draws it once in the browser and updates it in place, so that a slider moves curves.
+
+`st.plotly_chart` mounts a new chart on every change of data, and its toolbar saves one format only.
+
+To build a figure takes some 20 ms, and a class that opens a page in the same second would pay for it one after the
+other. So `chart` takes finished drawings only, and `drawn_once` makes them: once for all visitors with the same
+settings. What is left for each of them is to send the bytes.
+"""
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NewType, ParamSpec
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard.browser.assets import importing, plotly_url
+from dashboard.figures.look import TEMPLATES
+from dashboard.remembered import shared
+
+MOST_DRAWINGS = 64  # of each kind: 8 to 60 kB apiece, so some 30 MB if every setting of every chart was asked for
+
+# The toolbar stands in the gap above the chart, where it covers no legend.
+_CSS = """
+.lab-chart { width: 100%; }
+.lab-chart .modebar-btn svg { height: 18px; width: 18px; }
+.lab-chart:not(.lab-plot) .modebar-container { top: -19px !important; }
+"""
+
+_component = st.components.v2.component(
+    "radam_lab_chart",
+    html='<div class="lab-chart" role="img"></div>',
+    css=_CSS,
+    js=importing("chart.js", ".lab-chart"),
+    isolate_styles=False,
+)
+
+P = ParamSpec("P")
+Drawing = NewType("Drawing", bytes)  # a figure's JSON, as the browser gets it
+
+
+def drawn_once(build: Callable[P, go.Figure]) -> Callable[P, Drawing]:
+    """Turns a function from settings to a figure into one that draws it once for all visitors."""
+
+    @shared(MOST_DRAWINGS)
+    @wraps(build)
+    def drawing(*settings: P.args, **named: P.kwargs) -> Drawing:
+        return Drawing(build(*settings, **named).to_json().encode())
+
+    return drawing
+
+
+def chart(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool = False) -> None:
+    """Show `drawing`; `key` names the chart on its page and, as radam-lab-KEY, the files that its buttons save."""
+    about = {
+        "templates": TEMPLATES,
+        "plotlyUrl": plotly_url(),
+        "filename": f"radam-lab-{key}",
+        "alt": alt,
+        "height": height,
+        "play": play,
+    }
+    _component(key=f"chart-{key}", data=joined(about, figure=drawing))
+
+
+def joined(small: dict[str, Any], **ready: bytes) -> bytes:
+    """JSON of an object with small parts, and with large ones that are JSON already.
+
+    Streamlit passes bytes on as they are; a dict it would turn into JSON twice for each visitor.
+    """
+    parts = [json.dumps(small).encode()[:-1], *(b'"%s":%s' % (name.encode(), part) for name, part in ready.items())]
+    return b",".join(parts) + b"}"

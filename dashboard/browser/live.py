@@ -1,0 +1,99 @@
+"""The live race in the browser: every chart drawn once, and fed by one event stream; see scripts/live.js."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dashboard.asked.config import RaceConfig
+from dashboard.asked.lane_phases import lane_phases
+from dashboard.browser.assets import base_path, importing, plotly_url
+from dashboard.browser.chart import joined
+from dashboard.browser.race_panels import PANELS, panel_figures
+from dashboard.figures.look import TEMPLATES, Style
+from dashboard.figures.race import lane_styles, overlay
+from dashboard.remembered import shared
+from demo_models import TASKS
+from radam_core.race.quantities import QUANTITIES
+
+_component = st.components.v2.component(
+    "radam_lab_race",
+    html='<div class="lab-race"></div>',
+    css=Path(__file__).with_name("live.css").read_text(encoding="utf-8"),
+    js=importing("live.js", ".lab-race"),
+    isolate_styles=False,
+)
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """A run to draw: its configuration, its id if there is one yet, and when it was last started."""
+
+    config: RaceConfig
+    id: str | None = None
+    attempt: float = 0.0
+    wants: str | None = None  # what the visitor wants of it, "go" or "pause": only then is there something to stop
+
+
+def live_race(
+    shown: ShownRun,
+    compared: ShownRun | None,
+    hidden: Sequence[str],
+    on_action: Callable[[], None],
+    on_hidden: Callable[[], None],
+) -> None:
+    """Draws a race without its `hidden` lanes ("run:lane", counted from 0).
+
+    `on_action` is called when a visitor presses a button in it, or when a race has ended; `on_hidden` when they hide or
+    show a lane.
+    """
+    drawn = _drawn(shown.config.to_json(), compared.config.to_json() if compared else None)
+    watched = (shown, *([compared] if compared else []))
+    runs = [{"id": run.id, "attempt": run.attempt, "wants": run.wants} for run in watched]
+    own = {"base": base_path(), "plotlyUrl": plotly_url(), "templates": TEMPLATES, "runs": runs, "hidden": hidden}
+    _component(key="race", data=joined(own, drawn=drawn), on_action_change=on_action, on_hidden_change=on_hidden)
+
+
+@shared(50)  # of some 150 kB each
+def _drawn(config: str, compared: str | None) -> bytes:
+    """What follows from the configurations alone, as JSON; `revision` names it."""
+    configs = [RaceConfig.make(config), *([RaceConfig.make(compared)] if compared else [])]
+    styles = [lane_styles(configs[0])]
+    figures = panel_figures(configs[0], styles[0])
+    if compared:
+        styles.append(lane_styles(configs[1], beside=styles[0]))
+        overlay(figures, panel_figures(configs[1], styles[1]))
+    plain = {name: json.loads(figure.to_json()) for name, figure in figures.items()}
+    for figure in plain.values():
+        figure["layout"].pop("template", None)
+    by_browser = {"ridges", "overlay", "layers"}
+    drawn = {
+        "columns": list(QUANTITIES),
+        "figures": plain,
+        "panels": [vars(panel) for panel in PANELS if panel.name in by_browser or panel.name in plain],
+        "specs": [_spec(*pair, compared=i > 0) for i, pair in enumerate(zip(configs, styles, strict=True))],
+        "revision": hashlib.sha256(f"{config}\n{compared}".encode()).hexdigest()[:12],
+    }
+    return json.dumps(drawn).encode()
+
+
+def _spec(config: RaceConfig, styles: Sequence[Style], compared: bool) -> dict[str, Any]:
+    suffix = " (compared)" if compared else ""
+    return {
+        "lanes": [
+            {
+                "name": lane.label,
+                "label": lane.label + suffix,
+                "line": style.line(),
+                "phases": lane_phases(lane, config.steps),
+            }
+            for lane, style in zip(config.plan().lanes, styles, strict=True)
+        ],
+        "steps": config.steps,
+        "metrics": dict(TASKS[config.task].metrics),
+        "baseline": TASKS[config.task].baseline_at(config.settings),
+    }

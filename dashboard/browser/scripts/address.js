@@ -1,0 +1,46 @@
+// @ts-check
+// One change of page is one entry in the browser's history, and that entry keeps what was set on the page.
+//
+// Streamlit adds an entry whenever the server changes the address's settings, and before it leaves a page it takes that
+// page's settings out of the address: three entries for one click, and Back finds a page without its settings. So here
+// a change of settings alone replaces the entry, and a page that is left gets back the address that was clicked on.
+//
+// After a reload the server knows nothing of the pages that were left before it; this tab does, and tells it.
+
+/** @import { Component } from "./types.d.ts" */
+
+const LEFT = "radam-lab-left" // in the tab's storage: page -> its settings when it was left
+
+/** @param {string} url */
+const pageOf = (url) => new URL(url).pathname.replace(/.*\//, "")
+
+/** @param {string} url */
+function leave(url) {
+  const left = { ...JSON.parse(sessionStorage.getItem(LEFT) ?? "{}"), [pageOf(url)]: new URL(url).search }
+  sessionStorage.setItem(LEFT, JSON.stringify(left))
+}
+
+if (!window.radamLabHistory) {
+  window.radamLabHistory = { told: false }
+  const push = history.pushState.bind(history)
+  let clicked = location.href
+  addEventListener("click", () => (clicked = location.href), true) // a key on a link is a click, too
+  history.pushState = (state, title, url) => {
+    const here = location.pathname
+    if (new URL(url ?? "", location.href).pathname === here) return history.replaceState(state, title, url)
+    if (new URL(clicked).pathname === here) {
+      history.replaceState(history.state, title, clicked)
+      leave(clicked)
+    }
+    return push(state, title, url)
+  }
+}
+
+const known = window.radamLabHistory
+
+/** @param {Component} component */
+export default function ({ setTriggerValue }) {
+  const left = sessionStorage.getItem(LEFT)
+  if (left && !known.told) setTriggerValue("left", JSON.parse(left))
+  known.told = true
+}

@@ -1,0 +1,90 @@
+// @ts-check
+// A Plotly figure that is drawn once and updated in place.
+import { isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
+
+/** @import { ChartData, Component, Theme } from "./types.d.ts" */
+
+/** @type {WeakMap<HTMLElement, { theme: Theme, component: Component }>} */
+const shown = new WeakMap() // by box: after every click the page sends all its charts again, mostly as they were
+
+/**
+ * @param {HTMLElement} box
+ * @param {ChartData} data
+ * @param {Theme} theme
+ */
+async function draw(box, data, theme) {
+  const Plotly = await loadPlotly(data.plotlyUrl)
+  await displayed(box)
+  const narrow = box.offsetWidth < 520
+  const layout = {
+    ...data.figure.layout,
+    template: data.templates[theme],
+    height: data.height,
+    autosize: true,
+    ...(narrow ? { font: { size: 12 } } : {}),
+  }
+  await Plotly.react(box, {
+    data: data.figure.data,
+    layout,
+    frames: data.figure.frames,
+    config: plotConfig(Plotly, box, data.filename),
+  })
+  box.dataset.drawn = String(Number(box.dataset.drawn ?? 0) + 1)
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
+  if (data.play && !still && box.dataset.played === undefined) {
+    box.dataset.played = "yes"
+    Plotly.animate(box, null, {
+      frame: { duration: 60, redraw: false },
+      transition: { duration: 0 },
+      mode: "immediate",
+    })
+  }
+}
+
+/**
+ * A box that is not on the screen has no size, and what is drawn in it has places that are no numbers.
+ * @param {HTMLElement} box
+ * @returns {Promise<void>}
+ */
+function displayed(box) {
+  return new Promise((resolve) => {
+    const observer = new ResizeObserver(() => {
+      if (!box.offsetWidth) return
+      observer.disconnect()
+      resolve()
+    })
+    observer.observe(box) // it also tells of the size that the box has now
+  })
+}
+
+/**
+ * @param {Uint8Array} one
+ * @param {Uint8Array} other
+ */
+function sameBytes(one, other) {
+  return one.length === other.length && one.every((byte, i) => byte === other[i])
+}
+
+/** @param {Component} component */
+export default function (component) {
+  const { parentElement } = component
+  const box = /** @type {HTMLElement} */ (parentElement.querySelector(".lab-chart"))
+  const theme = isDark(parentElement) ? "dark" : "light"
+  const leave = () => {
+    if (shown.get(box)?.component !== component) return // a rerun came before this call was over: it is ended late
+    shown.delete(box)
+    window.Plotly?.purge(box)
+  }
+  const known = shown.get(box)
+  shown.set(box, { theme, component })
+  if (known?.theme === theme && sameBytes(known.component.data, component.data)) return leave
+  /** @type {ChartData} */
+  const data = readData(component.data)
+  box.setAttribute("aria-label", data.alt)
+  box.style.minHeight = `${data.height}px`
+  draw(box, data, theme).catch((error) => {
+    shown.delete(box)
+    box.textContent = `The chart could not be drawn: ${error.message}. Reload the page to try again.`
+  })
+  return leave
+}

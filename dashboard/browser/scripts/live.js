@@ -1,0 +1,308 @@
+// @ts-check
+// The live race: one event stream feeds every chart of the page.
+import { CHARTS, LiveChart } from "./live_charts.js"
+import { element } from "./live_elements.js"
+import { Stream } from "./live_stream.js"
+import { Tools } from "./live_tools.js"
+import { Cards, StatusBar, Translations } from "./live_view.js"
+import { isDark, loadPlotly, readData } from "./plot_parts.js"
+
+/** @import { Component, Figure, Panel, RaceData, RaceMessage, Templates, Theme, View } from "./types.d.ts" */
+
+const REDRAW_MS = 250
+const VIEW = "radam-lab-view" // in the tab's storage: found again after another page or a reload
+
+export class Live {
+  /**
+   * @param {HTMLElement} root
+   * @param {Component} component of the latest rerun
+   */
+  constructor(root, component) {
+    this.root = root
+    this.component = component
+    /** @type {View} */
+    this.view = { lossAxis: "log", stepAxis: "linear", smoothing: 0.6, quantity: 0, group: "all", step: null }
+    Object.assign(this.view, JSON.parse(sessionStorage.getItem(VIEW) ?? "{}"))
+    /** @type {Set<string>} lanes as "run:lane" */
+    this.hidden = new Set()
+    /** @type {string[]} what the server was told to be hidden, and has not repeated yet */
+    this.told = []
+    this.said = "" // what the server said last, or was told, to be hidden
+    /** @type {Stream[]} */
+    this.runs = []
+    /** @type {Map<string, LiveChart>} */
+    this.charts = new Map()
+    /** @type {Record<string, Figure>} */
+    this.figures = {}
+    this.plotlyUrl = ""
+    this.revision = ""
+    /** @type {Theme} */
+    this.theme = "light"
+    /** @type {Templates} */
+    this.templates = { light: { layout: {} }, dark: { layout: {} } }
+    // A chart is drawn first when it comes near, and again only while it can be seen.
+    this.observers = [
+      new IntersectionObserver((entries) => this.sawCharts(entries, "near"), {
+        rootMargin: "400px",
+        scrollMargin: "400px",
+      }),
+      new IntersectionObserver((entries) => this.sawCharts(entries, "visible")),
+    ]
+    this.width = 0
+    this.resized = new ResizeObserver(([{ contentRect }]) => {
+      if (contentRect.width !== this.width) this.changed()
+      this.width = contentRect.width
+    })
+    this.resized.observe(root)
+    this.bar = new StatusBar(this)
+    this.cards = new Cards(this)
+    this.tools = new Tools(this)
+    this.translations = new Translations(this)
+    this.main = element("div", { className: "lab-main" })
+    this.grid = element("div", { className: "lab-grid" })
+    this.lay()
+    this.closed = false
+    /** @type {number | undefined} */
+    this.timer = undefined
+    this.drawnAt = 0
+    this.drawingTook = 0
+  }
+
+  /**
+   * Called with the same data after every rerun of the page; only what differs is touched.
+   * @param {RaceData} data
+   * @param {Theme} theme
+   */
+  update(data, theme) {
+    this.templates = data.templates
+    this.plotlyUrl = data.plotlyUrl
+    this.theme = theme
+    this.figures = data.figures
+    const same = this.revision === data.revision
+    this.revision = data.revision
+    this.follow(data)
+    this.hide(data.hidden, same)
+    if (!same) this.build(data.panels)
+    this.changed()
+  }
+
+  /**
+   * A run that is followed already goes on; another one, or the same one trained again, gets a stream of its own. So
+   * does one that has no id yet: its lanes may be others now.
+   * @param {RaceData} data
+   */
+  follow(data) {
+    for (const run of this.runs.slice(data.runs.length)) run.close()
+    this.runs = data.runs.map((spec, r) => {
+      const known = this.runs[r]
+      if (spec.id && known?.id === spec.id && known.attempt === spec.attempt) return Object.assign(known, spec)
+      known?.close()
+      const stream = new Stream(this, data.base, spec, data.columns)
+      stream.open()
+      return stream
+    })
+  }
+
+  /**
+   * What the server says is hidden. Its echo of an earlier click comes late, and must not undo a later one.
+   * @param {string[]} lanes
+   * @param {boolean} same
+   */
+  hide(lanes, same) {
+    const said = lanes.join()
+    const echo = this.told.indexOf(said)
+    this.told = this.told.slice(echo + 1)
+    if (same && (echo >= 0 || said === this.said)) return
+    this.said = said
+    this.hidden = new Set(lanes)
+  }
+
+  /** @param {Panel[]} panels */
+  build(panels) {
+    /** @type {Map<string, LiveChart>} */
+    const kept = new Map()
+    for (const panel of panels) {
+      const chart = this.charts.get(panel.name) ?? new (CHARTS[panel.name] ?? LiveChart)(this, panel)
+      chart.panel = panel
+      kept.set(panel.name, chart)
+    }
+    for (const [name, chart] of this.charts) if (!kept.has(name)) chart.close(window.Plotly)
+    this.charts = kept
+    this.cards.build()
+    const [loss, ...rest] = panels
+    this.main.replaceChildren(this.titled(loss, this.tools.ofLoss()))
+    const sections = rest.map((panel) => this.titled(panel, panel.name === "ridges" ? this.tools.ofRidges() : null))
+    this.grid.replaceChildren(...sections, this.translations.box)
+  }
+
+  /**
+   * Nodes of charts move with their section and are never made anew.
+   * @param {Panel} panel
+   * @param {Element | null} tools
+   */
+  titled(panel, tools) {
+    const head = element(
+      "div",
+      { className: "lab-head" },
+      element("span", { className: "lab-title", innerHTML: panel.title }),
+    )
+    if (tools) head.append(tools)
+    const note = element("p", { className: "lab-note", innerHTML: panel.note })
+    const chart = /** @type {LiveChart} */ (this.charts.get(panel.name))
+    chart.section = element(
+      "section",
+      { className: panel.wide ? "lab-panel lab-wide" : "lab-panel" },
+      head,
+      chart.node,
+      note,
+    )
+    return chart.section
+  }
+
+  lay() {
+    const side = element("div", { className: "lab-side" }, this.cards.box)
+    this.root.replaceChildren(this.bar.box, element("div", { className: "lab-top" }, this.main, side), this.grid)
+  }
+
+  get quantityAxis() {
+    return `log<sub>10</sub> |${"gmv"[this.view.quantity]}|`
+  }
+
+  get lost() {
+    return this.runs.some((run) => run.lost)
+  }
+
+  /**
+   * @param {Partial<View>} change
+   * @param {string[]} [parts]
+   */
+  set(change, parts) {
+    Object.assign(this.view, change)
+    sessionStorage.setItem(VIEW, JSON.stringify(this.view))
+    this.answer(parts)
+  }
+
+  /** @param {string} lane */
+  toggleLane(lane) {
+    if (!this.hidden.delete(lane)) this.hidden.add(lane)
+    const hidden = [...this.hidden].sort()
+    this.said = hidden.join()
+    this.told.push(this.said)
+    this.component.setTriggerValue("hidden", hidden)
+    this.answer()
+  }
+
+  /**
+   * A visitor who moves something does not wait for the next round.
+   * @param {string[]} [parts]
+   */
+  answer(parts) {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    this.drawnAt = Math.min(this.drawnAt, performance.now() - Math.max(REDRAW_MS, 3 * this.drawingTook) + 30)
+    this.changed(parts)
+  }
+
+  /**
+   * @param {IntersectionObserverEntry[]} entries
+   * @param {"near" | "visible"} how
+   */
+  sawCharts(entries, how) {
+    for (const { target, isIntersecting } of entries)
+      for (const chart of this.charts.values()) if (chart.node === target) chart[how] = isIntersecting
+    this.schedule()
+  }
+
+  /**
+   * Something arrived: drawn at once if the last drawing is long enough ago, else together with what comes meanwhile.
+   * @param {string[]} parts
+   */
+  changed(parts = ["steps", "metrics", "histograms"]) {
+    for (const chart of this.charts.values())
+      chart.dirty ||= parts.some((part) => [chart.panel.redrawn_for, chart.panel.name].includes(part))
+    this.schedule()
+  }
+
+  /** At most four times a second, and on a slow machine at most a quarter of its time. */
+  schedule() {
+    const pause = Math.max(REDRAW_MS, 3 * this.drawingTook)
+    this.timer ??= setTimeout(() => this.draw(), Math.max(0, this.drawnAt + pause - performance.now()))
+  }
+
+  async draw() {
+    try {
+      const Plotly = await loadPlotly(this.plotlyUrl)
+      if (this.closed) return
+      const started = performance.now()
+      this.bar.draw()
+      this.cards.draw()
+      this.tools.draw()
+      this.translations.draw()
+      const empty = this.runs.every((run) => !run.history.started)
+      for (const chart of this.charts.values()) chart.section.hidden = empty && !chart.panel.shown_before
+      for (const chart of this.charts.values()) chart.draw(Plotly)
+      this.drawingTook = performance.now() - started
+      this.mark()
+    } catch (error) {
+      const { message } = /** @type {Error} */ (error)
+      this.bar.text.textContent = `The charts could not be drawn: ${message}. Reload the page to try again.`
+      throw error
+    } finally {
+      this.drawnAt = performance.now()
+      this.timer = undefined
+    }
+  }
+
+  /** What is on the screen, for those who wait for it. */
+  mark() {
+    const [run] = this.runs
+    Object.assign(this.root.dataset, {
+      run: run.id ?? "",
+      state: run.status?.state ?? "",
+      step: String(run.history.step),
+      frames: String(run.history.count),
+      ended: String(run.ended),
+      connection: this.lost ? "lost" : "open",
+    })
+  }
+
+  /** @param {string} action */
+  act(action) {
+    this.component.setTriggerValue("action", action)
+  }
+
+  /** @param {Stream} run */
+  ended(run) {
+    if (run === this.runs[0] && run.seenActive) this.act("ended")
+  }
+
+  close() {
+    this.closed = true
+    clearTimeout(this.timer)
+    for (const run of this.runs) run.close()
+    for (const observer of this.observers) observer.disconnect()
+    this.resized.disconnect()
+    for (const chart of this.charts.values()) chart.close(window.Plotly)
+  }
+}
+
+/** @type {WeakMap<HTMLElement, Live>} */
+const lives = new WeakMap()
+
+/** @param {Component} component */
+export default function (component) {
+  const { parentElement } = component
+  /** @type {RaceMessage} */
+  const { drawn, ...own } = readData(component.data)
+  const runs = own.runs.map((run, r) => ({ ...drawn.specs[r], ...run }))
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".lab-race"))
+  const live = lives.get(root) ?? new Live(root, component)
+  lives.set(root, live)
+  live.component = component
+  live.update({ ...own, ...drawn, runs }, isDark(parentElement) ? "dark" : "light")
+  return () => {
+    if (live.component !== component) return // a rerun came before this call was over, and Streamlit ends it late
+    lives.delete(root)
+    live.close()
+  }
+}

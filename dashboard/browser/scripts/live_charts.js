@@ -1,0 +1,444 @@
+// @ts-check
+// The charts of a race: each is drawn once and then changed in place, and only while it is on the screen.
+import { smoothed, thinned, upTo } from "./live_curves.js"
+import { element, escaped } from "./live_elements.js"
+import { shares } from "./live_shares.js"
+import { plotConfig } from "./plot_parts.js"
+
+/** @import { Live } from "./live.js" */
+/** @import { LaneHistory } from "./live_history.js" */
+/** @import { Axis, Figure, Layout, Meta, Panel, Path, PlotlyLibrary, Series, Trace, Value, View } from "./types.d.ts" */
+
+export const MOST_IN_LEGEND = 8 // lanes
+
+export class LiveChart {
+  /**
+   * @param {Live} live
+   * @param {Panel} panel
+   */
+  constructor(live, panel) {
+    this.live = live
+    this.panel = panel
+    this.node = element("div", { className: "lab-plot", role: "img", ariaLabel: panel.alt })
+    this.node.style.minHeight = `${panel.height}px`
+    this.node.dataset.chart = panel.name
+    this.dirty = true
+    this.near = false
+    this.visible = false
+    this.section = element("section")
+    for (const observer of live.observers) observer.observe(this.node)
+  }
+
+  /** @param {PlotlyLibrary} Plotly */
+  draw(Plotly) {
+    const due = this.visible || (this.near && this.drawnRevision !== this.live.revision)
+    if (!this.dirty || !due || !this.node.isConnected || !this.node.offsetWidth) return
+    this.dirty = false
+    const { view, templates, theme, revision } = this.live
+    this.drawnRevision = revision
+    const narrow = this.node.offsetWidth < 520
+    const figure = this.figure(this.node.offsetWidth)
+    const layout = {
+      showlegend: false,
+      height: this.panel.height,
+      ...figure.layout,
+      template: templates[theme],
+      autosize: true,
+      uirevision: `${revision}-${view.stepAxis}-${this.panel.name === "loss" ? view.lossAxis : ""}`,
+      font: { size: narrow ? 11 : 13 },
+    }
+    const saved = { showlegend: true, font: { size: 15 } }
+    const config = plotConfig(Plotly, this.node, `radam-lab-race-${this.panel.name}`, saved)
+    this.node.style.minHeight = `${layout.height}px`
+    Plotly.react(this.node, figure.data, layout, config)
+    this.node.classList.add("lab-chart") // as still charts are called: every one on a page has been drawn
+    this.node.dataset.drawn = String(Number(this.node.dataset.drawn ?? 0) + 1)
+    this.node.dataset.points = String(
+      Math.max(0, ...figure.data.map(({ meta, x }) => (meta && !meta.again ? x.length : 0))),
+    )
+  }
+
+  /**
+   * A figure that came from the server, with its traces filled.
+   * @param {number} width
+   * @returns {Figure}
+   */
+  figure(width) {
+    const { view, figures, runs } = this.live
+    const { data, layout } = figures[this.panel.name]
+    const drawn = structuredClone(layout)
+    const filled = data.map((trace) => this.filled(trace))
+    const empty = !filled.some((trace) => trace.x.length)
+    const whole = empty || this.panel.redrawn_for === "metrics" // a few points, or one, say little about where they lie
+    if (this.panel.steps)
+      for (const key of Object.keys(drawn).filter((name) => name.startsWith("xaxis"))) {
+        drawn[key].type = view.stepAxis
+        setRange(drawn[key], whole && (view.stepAxis === "log" ? [0, Math.log10(runs[0].steps)] : [0, runs[0].steps]))
+      }
+    if (this.panel.name === "loss") {
+      drawn.yaxis.type = view.lossAxis
+      setRange(drawn.yaxis, empty && (view.lossAxis === "log" ? [0, 0.7] : [0, 5]))
+      // On a telephone, and where its rows would leave little of the chart, the cards are the legend.
+      drawn.showlegend = width >= 520 && runs.flatMap((run) => run.lanes).length <= MOST_IN_LEGEND
+      drawn.legend = { font: { size: 12 } }
+    }
+    return { data: [...filled, ...this.sharedPieces(filled, drawn, width)], layout: drawn }
+  }
+
+  /**
+   * @param {Trace} trace
+   * @returns {Trace}
+   */
+  filled(trace) {
+    const { meta } = trace
+    if (!meta) return trace
+    const { view, runs } = this.live
+    const lane = runs[meta.run ?? 0].history.lanes[meta.lane]
+    const smoothing = view.smoothing
+    if (meta.behind && !smoothing) return { ...trace, x: [], y: [] }
+    const plan = /** @type {Series} */ (trace)
+    let series = meta.of === "plan" ? upTo(plan, lane.step) : lane.series(meta, view.group)
+    if (meta.smooth) series = smoothed(/** @type {Series} */ (series), smoothing)
+    const shown = !this.live.hidden.has(`${meta.run ?? 0}:${meta.lane}`)
+    const drawn = { ...trace, ...thinned(series), visible: shown }
+    return meta.start && lane.divergedAt !== null ? withCross(drawn) : drawn
+  }
+
+  /**
+   * What is drawn again above the curves so that those that coincide are all seen (live_shares.js), panel by panel.
+   * @param {Trace[]} traces
+   * @param {Layout} layout
+   * @param {number} width
+   * @returns {Trace[]}
+   */
+  sharedPieces(traces, layout, width) {
+    if (!this.panel.steps) return []
+    const curves = /** @type {(Trace & Series & { meta: Meta })[]} */ (
+      traces.filter(({ meta, visible, x }) => meta && !meta.behind && visible !== false && x.length > 1)
+    )
+    const axes = [...new Set(curves.map(({ yaxis }) => yaxis ?? "y"))]
+    return axes.flatMap((name) => {
+      const own = curves.filter(({ yaxis }) => (yaxis ?? "y") === name)
+      const [onX, onY] = [scaleOf(this.live.view.stepAxis), scaleOf(layout[name.replace("y", "yaxis")].type)]
+      const pieces = shares(
+        own.map(({ x, y }) => /** @type {Series} */ ({ x: x.map(onX.to), y: y.map(onY.to) })),
+        width,
+        this.panel.height / axes.length,
+      )
+      const thickest = Math.max(...own.map(({ line }) => line.width))
+      return own.flatMap(({ name, xaxis, yaxis, line, meta }, k) => {
+        const [x, y] = [pieces[k].x.map(onX.from), pieces[k].y.map(onY.from)]
+        if (!x.length) return []
+        const again = {
+          type: "scatter",
+          mode: "lines",
+          hoverinfo: "skip",
+          showlegend: false,
+          meta: { ...meta, again: true },
+        }
+        /** @type {(color: string, width: number) => Trace} */
+        const stroke = (color, width) => ({
+          ...again,
+          name,
+          xaxis,
+          yaxis,
+          x,
+          y,
+          line: { color, width, simplify: false },
+        })
+        // Two lanes may have one colour and differ in their dash: one that is dashed is hollow here.
+        const hollow = line.dash === "solid" ? [] : [stroke(this.background, 0.4 * thickest)]
+        return [stroke(line.color, thickest), ...hollow]
+      })
+    })
+  }
+
+  get background() {
+    return this.live.templates[this.live.theme].layout.paper_bgcolor
+  }
+
+  /** @param {PlotlyLibrary} [Plotly] */
+  close(Plotly) {
+    for (const observer of this.live.observers) observer.unobserve(this.node)
+    Plotly?.purge(this.node)
+  }
+}
+
+/**
+ * From an axis's values to those of a linear one, and back; null for what it cannot show.
+ * @param {string} [type]
+ * @returns {{ to(value: Value): Value, from(value: Value): Value }}
+ */
+export function scaleOf(type) {
+  /** @type {(value: Value) => Value} */
+  const finite = (value) => (value !== null && Number.isFinite(value) ? value : null)
+  if (type !== "log") return { to: finite, from: (value) => value }
+  return {
+    to: (value) => (value !== null && value > 0 ? finite(Math.log10(value)) : null),
+    from: (value) => (value === null ? null : Math.fround(10 ** value)), // as the data: equal values stay equal
+  }
+}
+
+/**
+ * A walk with a cross at its last point.
+ * @param {Trace} trace
+ * @returns {Trace}
+ */
+export function withCross(trace) {
+  const end = trace.y.findLastIndex((value) => value !== null)
+  const size = trace.y.map((_, i) => (i === end ? 12 : 0))
+  return { ...trace, mode: "lines+markers", marker: { symbol: "x", size, opacity: 1, color: trace.line.color } }
+}
+
+/**
+ * A range for an axis without data, or none. Both are said: Plotly does not return to its own range by itself.
+ * @param {Axis} axis
+ * @param {number[] | false} range
+ */
+function setRange(axis, range) {
+  Object.assign(axis, range ? { range, autorange: false } : { autorange: true })
+}
+
+/**
+ * One line for each lane that is shown: `values(history)` gives x and y.
+ * @param {Live} live
+ * @param {(history: LaneHistory) => Pick<Trace, "x" | "y"> | undefined} values
+ * @param {object} [settings]
+ * @returns {Trace[]}
+ */
+function laneTraces(live, values, settings) {
+  return live.runs.flatMap((run, r) =>
+    run.lanes.flatMap((lane, k) => {
+      if (live.hidden.has(`${r}:${k}`)) return []
+      const series = values(run.history.lanes[k])
+      if (!series) return []
+      const meta = { run: r, lane: k }
+      return [
+        { type: "scatter", mode: "lines", name: escaped(lane.label), line: lane.line, meta, ...settings, ...series },
+      ]
+    }),
+  )
+}
+
+/** All lanes at one step: how large their gradients, or moments, are. */
+class OverlayChart extends LiveChart {
+  /**
+   * @override
+   * @returns {Figure}
+   */
+  figure() {
+    const { view } = this.live
+    const data = laneTraces(this.live, (history) => {
+      const histogram = history.histogramAt(view.step)
+      return histogram && history.distribution(histogram, view.quantity, view.group)
+    })
+    for (const trace of data) trace.line = { ...trace.line, shape: "spline", smoothing: 0.6 }
+    const xaxis = { title: { text: this.live.quantityAxis }, range: filledRange(data) }
+    return { data, layout: { xaxis, yaxis: { title: { text: "share of the parameters" }, rangemode: "tozero" } } }
+  }
+}
+
+/** The gradient's norm from layer to layer at one step. */
+class LayerChart extends LiveChart {
+  /**
+   * @override
+   * @returns {Figure}
+   */
+  figure() {
+    const data = laneTraces(
+      this.live,
+      (history) => {
+        const histogram = history.histogramAt(this.live.view.step)
+        return histogram && { x: histogram.groups, y: histogram.by_group.grad_norm ?? [] }
+      },
+      { mode: "lines+markers" },
+    )
+    return { data, layout: { xaxis: { type: "category" }, yaxis: { type: "log", title: { text: "gradient norm" } } } }
+  }
+}
+
+/** The spread of psi, and below it how many parameters are not in it. */
+class SpreadChart extends LiveChart {
+  /**
+   * @override
+   * @param {number} width
+   * @returns {Figure}
+   */
+  figure(width) {
+    const figure = super.figure(width)
+    const { annotations = [], ...layout } = figure.layout
+    const lowest = Object.keys(layout).filter((name) => name.startsWith("yaxis")).length // the panel of `psi_across`
+    const place = { xref: "x domain", yref: `y${lowest > 1 ? lowest : ""} domain`, x: 0.01, y: 0.03 }
+    const [run] = this.live.runs
+    const shown = run.history.lanes.filter((_, k) => !this.live.hidden.has(`0:${k}`))
+    const text = leftOut(shown)
+    const note = { ...place, text, showarrow: false, align: "left", xanchor: "left", yanchor: "bottom" }
+    return { ...figure, layout: { ...layout, annotations: text ? [...annotations, note] : annotations } }
+  }
+}
+
+/**
+ * How many parameters the lanes' latest spread of psi leaves out, in words.
+ * @param {LaneHistory[]} lanes
+ */
+export function leftOut(lanes) {
+  const latest = lanes.map(({ histograms }) => histograms.at(-1)?.spread).filter((one) => one && "psi_across" in one)
+  if (!latest.length) return ""
+  /** @type {(name: string) => string} */
+  const range = (name) => {
+    const counts = latest.map((one) => one?.[name] ?? 0)
+    const ends = [Math.min(...counts), Math.max(...counts)].map((count) => count.toLocaleString("en"))
+    return [...new Set(ends)].join(" to ")
+  }
+  return `left out: ${range("rounding")} parameters with rounding<br>for a gradient, ${range("no_gradient")} with none so far`
+}
+
+const LETTER = 7 // pixels of a panel's title
+const RIDGES = 300 // pixels of a panel's height
+const GAP = 46
+
+/** Ridges: a panel for each lane on one axis of log10 |g|, step 1 at the back and time towards the reader. */
+class RidgeChart extends LiveChart {
+  /**
+   * @override
+   * @param {number} width
+   * @returns {Figure}
+   */
+  figure(width) {
+    const { live } = this
+    const [run] = live.runs
+    const steps = run.history.histogramSteps
+    const lanes = run.lanes.map((lane, k) => ({ ...lane, k })).filter(({ k }) => !live.hidden.has(`0:${k}`))
+    const columns = Math.max(1, Math.min(lanes.length, Math.floor(width / 150)))
+    const rows = Math.max(1, Math.ceil(lanes.length / columns))
+    const height = rows * (RIDGES + GAP) - GAP + 72
+    /** @type {Layout} */
+    const layout = { height, annotations: [], margin: { l: 44, r: 8, t: 28, b: 44 } }
+    const ridges = lanes.map(({ k }) => ridgesOf(run.history.lanes[k], live.view))
+    const together = ridges.flatMap((own) => [...own.values()])
+    const highest = Math.max(1e-9, ...together.map(({ y }) => Math.max(0, ...y)))
+    const [low, high] = filledRange(together)
+    const data = lanes.flatMap((lane, i) => {
+      const suffix = i ? String(i + 1) : ""
+      const [column, row] = [i % columns, Math.floor(i / columns)]
+      const top = 1 - (row * (RIDGES + GAP)) / (rows * (RIDGES + GAP) - GAP)
+      const domain = {
+        x: [column / columns + 0.004, (column + 1) / columns - 0.004],
+        y: [Math.max(0, top - RIDGES / (rows * (RIDGES + GAP) - GAP)), top],
+      }
+      layout[`xaxis${suffix}`] = {
+        domain: domain.x,
+        anchor: `y${suffix}`,
+        range: [low, high],
+        nticks: 5,
+        tickfont: { size: 11 },
+      }
+      layout[`yaxis${suffix}`] = {
+        domain: domain.y,
+        anchor: `x${suffix}`,
+        range: [0.4 - Math.max(steps.length, 1), 2.4],
+        tickvals: steps.map((_, j) => -j),
+        ticktext: steps.map(String),
+        showticklabels: column === 0,
+        tickfont: { size: 11 },
+        zeroline: false,
+        automargin: false,
+        ...(column === 0 && row === 0 ? { title: { text: "step", standoff: 2 } } : {}),
+      }
+      layout.annotations.push({
+        text: `<b>${escaped(shortened(lane.label, width / columns / LETTER))}</b>`,
+        font: { color: lane.line.color, size: 12 },
+        x: (domain.x[0] + domain.x[1]) / 2,
+        y: domain.y[1],
+        xref: "paper",
+        yref: "paper",
+        xanchor: "center",
+        yanchor: "bottom",
+        showarrow: false,
+      })
+      /** @type {Path} */
+      const all = { x: [], y: [] }
+      /** @type {Path} */
+      const chosen = { x: [], y: [] }
+      const at = run.history.lanes[lane.k].histogramAt(live.view.step)?.t
+      for (const [t, ridge] of ridges[i])
+        for (const path of t === at ? [all, chosen] : [all]) appendRidge(path, ridge, steps.indexOf(t), highest)
+      const shared = {
+        type: "scatter",
+        mode: "lines",
+        name: escaped(lane.label),
+        showlegend: false,
+        hoverinfo: "skip",
+        fill: "toself",
+        xaxis: `x${suffix}`,
+        yaxis: `y${suffix}`,
+        meta: { lane: lane.k },
+      }
+      const { color } = lane.line
+      return [
+        { ...shared, ...all, line: { color, width: 1 }, fillcolor: `${color}40` },
+        { ...shared, ...chosen, line: { color, width: 2.5 }, fillcolor: `${color}90` },
+      ]
+    })
+    layout.annotations.push({
+      text: live.quantityAxis,
+      x: 0.5,
+      y: 0,
+      yshift: -26,
+      xref: "paper",
+      yref: "paper",
+      xanchor: "center",
+      yanchor: "top",
+      showarrow: false,
+    })
+    return { data, layout }
+  }
+}
+
+/**
+ * A lane's distributions by their steps: it may have none yet where another has one.
+ * @param {LaneHistory} history
+ * @param {View} view
+ */
+function ridgesOf(history, { quantity, group }) {
+  return new Map(history.histograms.map((own) => [own.t, history.distribution(own, quantity, group)]))
+}
+
+/**
+ * A label that fits into so many letters.
+ * @param {string} text
+ * @param {number} most
+ */
+function shortened(text, most) {
+  return text.length <= most ? text : `${text.slice(0, Math.max(1, Math.floor(most) - 1))}…`
+}
+
+/**
+ * From a little before the first place where a curve stands above the axis to a little behind the last.
+ * @param {Pick<Trace, "x" | "y">[]} curves
+ */
+export function filledRange(curves) {
+  const filled = curves.flatMap(({ x, y }) => /** @type {number[]} */ (x).filter((_, i) => Number(y[i]) > 1e-3))
+  return filled.length ? [Math.min(...filled) - 0.4, Math.max(...filled) + 0.4] : [-8, 1]
+}
+
+/**
+ * Adds a ridge, closed along its base, to a path of others.
+ * @param {Path} path
+ * @param {{ x: number[], y: number[] }} ridge
+ * @param {number} place
+ * @param {number} highest
+ */
+export function appendRidge(path, { x, y }, place, highest) {
+  if (!x.length) return
+  const heights = y.map((share) => -place + (2.2 * share) / highest)
+  if (path.x.length) {
+    path.x.push(null)
+    path.y.push(null)
+  }
+  path.x.push(x[0], ...x, x[x.length - 1])
+  path.y.push(-place, ...heights, -place)
+}
+
+/** @type {Partial<Record<string, typeof LiveChart>>} */
+export const CHARTS = { ridges: RidgeChart, overlay: OverlayChart, layers: LayerChart, variance: SpreadChart }

@@ -1,0 +1,220 @@
+// What the server sends, and what the modules hand to each other. No browser asks for this file.
+
+export type Theme = "light" | "dark"
+
+/** What Streamlit hands to a component's default export, on every rerun of the page. */
+export interface Component {
+  data: Uint8Array
+  parentElement: HTMLElement
+  setTriggerValue(name: string, value: unknown): void
+}
+
+/** A number as JSON has it: null for what is not finite. */
+export type Value = number | null
+
+/** A curve; `x` rises. */
+export interface Series {
+  x: number[]
+  y: Value[]
+}
+
+/** A line in several pieces, with a null between two of them. */
+export interface Path {
+  x: Value[]
+  y: Value[]
+}
+
+/** Some steps of one lane: dashboard/runs/records.py says what is in it, and how it is packed. */
+export interface LaneRecord {
+  number: number
+  last: number
+  rows: string
+  positions?: string
+  diverged_at?: number
+  metrics?: Record<string, Record<string, Value>>
+  histograms?: PackedHistogram[]
+  samples?: Samples
+}
+
+/** What arrives at once: by the lane's place in the race, in the order of their numbers. */
+export type Records = Record<string, LaneRecord[]>
+
+export interface PackedHistogram {
+  t: number
+  groups: string[]
+  counts: string
+  by_group: Record<string, string>
+  spread: Partial<Record<string, number>>
+}
+
+/** A histogram's counts, unpacked: bin 0, and the bins in use from `first` on. */
+export interface Counts {
+  zeros: number
+  first: number
+  counts: number[]
+}
+
+export interface Histogram extends Omit<PackedHistogram, "counts" | "by_group"> {
+  counts: Counts[] // [quantity][group], one after the other
+  by_group: Partial<Record<string, Value[]>> // by quantity
+}
+
+/** Of each sentence the source, what the lane says, and what is expected. */
+export type Samples = [string, string, string][]
+
+/** What an event stream says of its run (dashboard/runs/feed.py). */
+export interface Status {
+  state: string
+  step: number
+  steps: number
+  position: number | null
+  lane_steps_per_second: number | null
+  seconds_left: number | null
+  wanted_by: number
+  message: string
+}
+
+export interface Line {
+  color: string
+  dash?: string
+  width: number
+  simplify?: boolean
+  shape?: string
+  smoothing?: number
+}
+
+export interface Lane {
+  name: string
+  label: string
+  line: Line
+  phases: [number, string][]
+}
+
+/** One run of the race page: what follows from its configuration, its id and what the visitor wants of it. */
+export interface RunSpec {
+  id: string | null
+  attempt: number
+  wants: string | null
+  lanes: Lane[]
+  steps: number
+  metrics: Record<string, string>
+  baseline: number | null
+}
+
+/** What fills a trace: dashboard/figures/race.py says which there are. `again` marks what is drawn a second time. */
+export interface Meta {
+  lane: number
+  of?: string
+  column?: string
+  start?: number[]
+  run?: number
+  smooth?: boolean
+  behind?: boolean
+  grouped?: boolean
+  again?: boolean
+}
+
+/** A trace of Plotly's, as far as we look into it. */
+export interface Trace {
+  x: (number | string | null)[]
+  y: Value[]
+  line: Line
+  name?: string
+  meta?: Meta
+  xaxis?: string
+  yaxis?: string
+  visible?: boolean
+  [other: string]: unknown
+}
+
+export interface Axis {
+  type?: string
+  range?: number[]
+  autorange?: boolean
+  [other: string]: unknown
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: Plotly's layouts have hundreds of parts, and the server makes them
+export type Layout = Record<string, any>
+
+export interface Figure {
+  data: Trace[]
+  layout: Layout
+  frames?: unknown[]
+}
+
+export type Templates = Record<Theme, { layout: Layout }>
+
+/** The data of a still chart (dashboard/browser/chart.py). */
+export interface ChartData {
+  figure: Figure
+  templates: Templates
+  plotlyUrl: string
+  filename: string
+  alt: string
+  height: number
+  play: boolean
+}
+
+/** A chart's place on the race page (dashboard/browser/race_panels.py). */
+export interface Panel {
+  name: string
+  title: string
+  note: string
+  alt: string
+  height: number
+  steps: boolean
+  wide: boolean
+  shown_before: boolean
+  redrawn_for: string
+}
+
+/** The data of the race page (dashboard/browser/live.py). */
+export interface RaceMessage {
+  base: string
+  plotlyUrl: string
+  templates: Templates
+  runs: Pick<RunSpec, "id" | "attempt" | "wants">[]
+  hidden: string[]
+  drawn: Drawn
+}
+
+/** What follows from the configurations alone. */
+export interface Drawn {
+  figures: Record<string, Figure>
+  panels: Panel[]
+  specs: Pick<RunSpec, "lanes" | "steps" | "metrics" | "baseline">[]
+  columns: string[]
+  revision: string
+}
+
+/** The same, with each run's parts together. */
+export type RaceData = Omit<RaceMessage, "runs" | "drawn"> & Omit<Drawn, "specs"> & { runs: RunSpec[] }
+
+/** What a visitor has set on the charts. */
+export interface View {
+  lossAxis: string
+  stepAxis: string
+  smoothing: number
+  quantity: number
+  group: string
+  step: number | null
+}
+
+/** The part of plotly.js that is used here. */
+export interface PlotlyLibrary {
+  Icons: Record<string, object>
+  react(box: HTMLElement, figure: object): Promise<unknown>
+  react(box: HTMLElement, data: object[], layout: object, config: object): Promise<unknown>
+  animate(box: HTMLElement, frames: null, settings: object): Promise<unknown>
+  downloadImage(figure: object, settings: object): Promise<string>
+  purge(box: HTMLElement): void
+}
+
+declare global {
+  interface Window {
+    Plotly?: PlotlyLibrary
+    radamLabPlotly?: Promise<PlotlyLibrary>
+    radamLabHistory?: { told: boolean }
+  }
+}

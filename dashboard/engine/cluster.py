@@ -1,0 +1,113 @@
+"""The workers: a Dask cluster inside the app unless `DASK_SCHEDULER_ADDRESS` names another one.
+
+Each worker holds several races, which take turns on its cores (`time_slices.py`), and is warm before it gets one. The
+workers of another cluster need this project's packages, and `OMP_NUM_THREADS=1`: a lane's last bits depend on the
+number of threads, and its id promises the same bits everywhere.
+"""
+
+import logging
+import os
+from dataclasses import dataclass
+
+import dask
+from dask.system import CPU_COUNT
+from distributed import Client, LocalCluster, system
+from distributed.comm.core import CommClosedError
+
+from dashboard.engine.warm import Warm
+
+RACES_PER_WORKER = 4  # each then shows something new every second, however many wait
+WORKER_BYTES = 3 << 30  # a worker takes up to 1 GB with torch in it; the rest is for the machine's owner
+CONNECT_SECONDS = 10
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How many workers the embedded cluster has, and the torch threads of each."""
+
+    workers: int
+    threads: int
+
+
+def layout(cores: int | None = None, memory_bytes: int | None = None) -> Layout:
+    """A worker a core with one torch thread, as far as there are 3 GB for each.
+    `RADAM_LAB_WORKERS` bounds the workers, for a machine that has other things to do.
+
+    A second thread does not help the small models of this house, and a second worker doubles what many visitors get.
+    A step of all lanes at one thread and at two, in milliseconds, the fastest of many taken in turns on two cores:
+    figure-1-quick 78 and 90, digits 12 and 14, language-model 42 and 50, valley 0.54 and 0.55.
+    """
+    cores = CPU_COUNT if cores is None else cores  # of the container, where there is one
+    memory_bytes = int(system.MEMORY_LIMIT) if memory_bytes is None else memory_bytes
+    workers = max(1, min(cores, memory_bytes // WORKER_BYTES))
+    return Layout(workers=min(workers, _most_workers() or workers), threads=1)
+
+
+def _most_workers() -> int | None:
+    given = os.environ.get("RADAM_LAB_WORKERS", "")
+    if given and not (given.isdecimal() and int(given)):
+        raise ValueError(f"RADAM_LAB_WORKERS must be a whole number from 1 on, got {given!r}")
+    return int(given) if given else None
+
+
+@dataclass
+class Cluster:
+    """A client, and the embedded cluster behind it if there is one."""
+
+    client: Client
+    local: LocalCluster | None
+
+    @classmethod
+    def open(cls, plan: Layout | None = None) -> "Cluster":
+        """Blocks until the workers are warm: some seconds. `OSError` if another cluster does not answer."""
+        try:
+            return cls._open(plan, Warm())
+        except CommClosedError as error:  # a task took its process along; it shall do that only when it is raced
+            log.warning("The workers were lost while they warmed up, and are used cold: %s", error)
+            return cls._open(plan, Warm(cold=True))
+
+    @classmethod
+    def _open(cls, plan: Layout | None, warm: Warm) -> "Cluster":
+        address = os.environ.get("DASK_SCHEDULER_ADDRESS", "")
+        if address:
+            cluster = cls(Client(address, timeout=CONNECT_SECONDS, set_as_default=False), None)
+        else:
+            cluster = cls._embedded(layout() if plan is None else plan)
+        try:
+            cluster.client.register_plugin(warm)
+        except BaseException:
+            cluster.close()
+            raise
+        return cluster
+
+    @classmethod
+    def _embedded(cls, plan: Layout) -> "Cluster":
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), plan.threads)
+        # Threads that spin while they wait slow each other down tenfold where cores are shared.
+        environment = {**threads, "OMP_WAIT_POLICY": "passive"}
+        settings = {
+            "distributed.nanny.pre-spawn-environ": environment,
+            # Dask's own web pages are of no use here, and a hosted copy should not show them.
+            "distributed.scheduler.http.routes": [],
+            "distributed.worker.http.routes": [],
+        }
+        with dask.config.set(settings):
+            local = LocalCluster(
+                n_workers=plan.workers,
+                threads_per_worker=RACES_PER_WORKER,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                worker_dashboard_address=None,
+            )
+        return cls(Client(local, set_as_default=False), local)
+
+    def slots(self) -> int:
+        """How many races fit in at a time."""
+        return sum(self.client.nthreads().values())
+
+    def close(self) -> None:
+        self.client.close()
+        if self.local is not None:
+            self.local.close()

@@ -1,0 +1,126 @@
+"""The job engine as pages and routes use it: configurations go in, runs come out, and no lane is trained twice."""
+
+import time
+from typing import Any
+
+from distributed import Future
+
+from dashboard.asked.config import RaceConfig
+from dashboard.engine import worker
+from dashboard.engine.cluster import Cluster, Layout
+from dashboard.engine.commands import GO, PAUSE, STOP
+from dashboard.engine.dispatcher import Dispatcher
+from dashboard.engine.estimate import Estimate, estimate
+from dashboard.engine.jobs import RaceJob
+from dashboard.runs.feed import Feeds, Status
+from dashboard.runs.states import FINISHED
+from dashboard.runs.store import Run, Store, code_version
+
+LONG_SECONDS = 120.0  # a run that will take longer counts as long
+
+
+class Engine:
+    """`start` returns at once; runs that are submitted before the workers are warm wait in the queue."""
+
+    def __init__(self, store: Store, plan: Layout | None = None) -> None:
+        self.store, self.feeds = store, Feeds(store)
+        self.dispatcher = Dispatcher(store, self.feeds, plan)
+
+    def start(self) -> None:
+        code_version()  # kept from here on: packages' versions cannot be asked for by many threads at once
+        self.store.recover()
+        self.dispatcher.start()
+
+    def close(self) -> None:
+        """Ends the races and the workers. What was recorded stays, and says that it was cut off."""
+        self.feeds.close()
+        self.dispatcher.close()
+
+    def submit(self, config: RaceConfig, visitor: str = "") -> str:
+        """A visitor wants a configuration's run: those of its lanes start that are not known or under way. Its id."""
+        cost = self.estimate(config)
+        with self.dispatcher.lock:
+            run = self.store.add(config)
+            if run.state == FINISHED:  # all its lanes are known: there is nothing to train
+                self.feeds.open(run.id)
+            elif self.dispatcher.knows(run.id):
+                self.dispatcher.want(run.id, visitor, GO)
+            else:
+                feed = self.feeds.open(run.id)
+                assert feed is not None
+                race = RaceJob(run.id, config, feed, long=cost.seconds > LONG_SECONDS)
+                race.want(visitor, GO)
+                self.dispatcher.add(race)
+        return run.id
+
+    # Each of these is a visitor's own: a run goes while one of its visitors wants it to go, is paused when all of them
+    # want that, and stops when the last has left. To resume a run is to want it, as to train it is.
+
+    def pause(self, run: str, visitor: str = "") -> None:
+        self.dispatcher.want(run, visitor, PAUSE)
+
+    def resume(self, run: str, visitor: str = "") -> None:
+        self.dispatcher.want(run, visitor, GO)
+
+    def stop(self, run: str, visitor: str = "") -> None:
+        self.dispatcher.want(run, visitor, STOP)
+
+    def wants(self, run: str, visitor: str) -> str | None:
+        """What a visitor wants of a run that is under way: "go", "pause", or None if it is not theirs."""
+        return self.dispatcher.wants(run, visitor)
+
+    def run(self, run: str) -> Run | None:
+        return self.store.run(run)
+
+    def recent(self, count: int = 20) -> list[Run]:
+        """The runs used last, the latest first."""
+        return self.store.recent(count)
+
+    def status(self, run: str) -> Status | None:
+        """Where a run stands now; None if there is no such run."""
+        feed = self.feeds.open(run)
+        return None if feed is None else feed.status
+
+    def estimate(self, config: RaceConfig) -> Estimate:
+        return estimate(config, self.store, self.dispatcher.workers)
+
+    def records(self, run: str) -> list[list[str]]:
+        """What was recorded of a run, by lane."""
+        found = self.store.run(run)
+        return [[record.body for record in self.store.records(lane)] for lane in (found.lanes if found else ())]
+
+    def devices(self) -> tuple[str, ...] | None:
+        """What the workers can train on, the best one first; None while that is not known yet."""
+        return self.dispatcher.devices
+
+    @property
+    def cluster(self) -> Cluster | None:
+        return self.dispatcher.cluster
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be trained now, in words; empty when it can."""
+        return self.dispatcher.under_way.trouble
+
+    def wait_until_ready(self, timeout: float) -> bool:
+        end = time.monotonic() + timeout
+        while self.cluster is None and time.monotonic() < end:
+            time.sleep(0.05)
+        return self.cluster is not None
+
+    def measure_variance(self, task: str, settings: dict[str, Any], **options: Any) -> "Future[dict[str, Any]] | None":
+        """The gradient-variance probe in a worker (`worker.measure_variance`); None while no worker is free for it."""
+        return self.dispatcher.measure(worker.measure_variance, task, settings, **options)
+
+
+_engine: Engine | None = None  # a plain holder: st.cache_resource refuses what holds a Dask client
+
+
+def running_engine() -> Engine | None:
+    """The engine that the app's lifespan started; None in a bare script run, where nothing can be trained."""
+    return _engine
+
+
+def set_running_engine(engine: Engine | None) -> None:
+    global _engine
+    _engine = engine

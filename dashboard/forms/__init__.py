@@ -1,0 +1,1 @@
+"""What visitors set: controls, the race's form, its link and menus."""

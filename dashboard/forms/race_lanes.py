@@ -1,0 +1,99 @@
+"""A race's lanes as a table to edit: what all lanes share stands above it, and a cell says where a lane differs."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from dashboard.asked.config import LaneConfig, RaceConfig
+from dashboard.remembered import shared
+from radam_core.methods import METHODS, Method
+
+AS_THE_METHOD = "as the method"
+COLUMNS = ("label", "method", "lr", "beta2", "warmup", "warmup_steps", "eps", "weight_decay")
+_OTHERS = "others"  # what a lane sets beyond these, as JSON: carried along in a hidden column
+_LENGTH = 200.0
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What holds for every lane that does not say otherwise. The warmup is for methods with a length to tune."""
+
+    lr: float
+    beta2: float
+    warmup: str = AS_THE_METHOD
+    warmup_steps: float = _LENGTH
+
+
+def shared_settings(config: RaceConfig) -> Shared:
+    """The values that most lanes have."""
+    lanes = config.lanes
+    lengths = [lane.warmup_steps for lane in lanes if lane.warmup_steps is not None and _tuned(METHODS[lane.method])]
+    return Shared(
+        lr=_most_common(lane.lr for lane in lanes),
+        beta2=_most_common(_beta2(lane) for lane in lanes),
+        warmup_steps=_most_common(lengths) if lengths else _LENGTH,
+    )
+
+
+@shared(64)
+def lane_table(config: RaceConfig) -> pd.DataFrame:
+    """A row a lane; what it shares with the others is left empty."""
+    shared = shared_settings(config)
+    rows = []
+    for lane in config.lanes:
+        given = lane.model_dump(exclude_none=True)
+        row = {name: given.pop(name, None) for name in COLUMNS}
+        row["lr"] = None if lane.lr == shared.lr else lane.lr
+        row["beta2"] = None if _beta2(lane) == shared.beta2 else _beta2(lane)
+        if _tuned(METHODS[lane.method]) and lane.warmup is None and lane.warmup_steps == shared.warmup_steps:
+            row["warmup_steps"] = None
+        row["weight_decay"] = lane.weight_decay or None
+        rows.append({**row, _OTHERS: json.dumps(given)})
+    kinds = dict.fromkeys(("lr", "beta2", "warmup_steps", "eps", "weight_decay"), "float64")
+    return pd.DataFrame(rows, columns=[*COLUMNS, _OTHERS]).astype(kinds)
+
+
+def lanes_of(table: pd.DataFrame, shared: Shared) -> list[dict[str, Any]]:
+    """The lanes that a table and the shared settings describe, for `RaceConfig.make` to check."""
+    return [_lane(_given(row), shared) for row in table.to_dict("records") if _given(row)]
+
+
+def _lane(row: Mapping[str, Any], shared: Shared) -> dict[str, Any]:
+    lane: dict[str, Any] = {**json.loads(row.get(_OTHERS, "{}"))}
+    lane |= {name: value for name, value in row.items() if name in COLUMNS}
+    lane.setdefault("lr", shared.lr)
+    method = METHODS.get(str(lane.get("method")))
+    if method is None:
+        return lane
+    lane.setdefault("label", method.label)
+    beta2 = lane.pop("beta2", shared.beta2)
+    if beta2 != method.betas[1]:
+        lane["beta2"] = beta2
+    if _tuned(method) and "warmup" not in lane:
+        lane.setdefault("warmup_steps", shared.warmup_steps)
+        if shared.warmup not in (AS_THE_METHOD, method.warmup):
+            lane["warmup"] = shared.warmup
+    return lane
+
+
+def _given(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """The cells that hold something."""
+    filled = {name: value for name, value in row.items() if value is not None and value != ""}
+    return {str(k): v for k, v in filled.items() if not (isinstance(v, float) and math.isnan(v))}
+
+
+def _tuned(method: Method) -> bool:
+    return method.warmup in ("linear", "exponential")
+
+
+def _beta2(lane: LaneConfig) -> float:
+    return METHODS[lane.method].betas[1] if lane.beta2 is None else lane.beta2
+
+
+def _most_common(values: Iterable[float]) -> float:
+    return Counter(values).most_common(1)[0][0]

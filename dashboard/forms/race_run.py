@@ -1,0 +1,140 @@
+"""Which run the race page shows, and which lanes of it; and what an address that was opened asks for."""
+
+import re
+import time
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard.asked.config import RaceConfig
+from dashboard.asked.presets import PRESETS
+from dashboard.engine.engine import Engine
+from dashboard.forms.race_form import TASK_PREFIX, choices, open_form, plain
+from dashboard.forms.race_link import Link, hidden_keys
+from dashboard.runs.states import FINISHED
+from dashboard.runs.store import Run, run_id
+from dashboard.server.visitor import visitor_id
+from demo_models import TASKS
+
+LANE_KEY = re.compile(r"[01]:[0-9]{1,2}")
+COMPARE = "race-compare"  # the control's own key
+_RUN, _ATTEMPT, _LINK, _SEEN, _REFUSED = "race-run", "race-attempt", "race-link", "race-seen", "race-refused"
+_HIDDEN, _HIDDEN_OF = "race-hidden", "race-hidden-of"
+
+
+def follow_link(engine: Engine | None) -> None:
+    """Opens what the address asks for; a sentence says what of it cannot be opened.
+
+    An empty address asks for nothing: who comes back by the menu finds the page as it was.
+    """
+    link = Link.from_address()
+    if link in (Link(), st.session_state.get(_LINK)):  # by Back one finds it as it was, too
+        return
+    st.session_state[COMPARE] = link.compare or None
+    run = engine.run(link.run) if engine and link.run else None
+    if run:
+        open_run(run)
+    try:
+        asked = _asked_for(link)
+        if asked:
+            open_form(asked)
+        st.session_state[_HIDDEN], st.session_state[_HIDDEN_OF] = hidden_keys(link.hide), None
+    except ValueError as problem:
+        _refuse(f"The link cannot be opened: {plain(str(problem).splitlines()[0])}")
+    if link.run and not run:
+        there = "press *Train* to run it here" if link.config else "runs that nobody uses are dropped"
+        _refuse(f"This server does not have the run {plain(link.run[:20])} of the link: {there}.")
+    if link.compare and not (engine and engine.run(link.compare)):
+        _refuse(f"This server does not have the run {plain(link.compare[:20])} that the link compares with.")
+
+
+def remember_link(link: Link) -> None:
+    """What the page shows: an address that says just this opens nothing."""
+    st.session_state[_LINK] = link
+
+
+def _asked_for(link: Link) -> RaceConfig | None:
+    if link.config:
+        return RaceConfig.from_link(link.config)
+    for field, value, allowed in (("preset", link.preset, PRESETS), ("task", link.task, TASKS)):
+        if value and value not in allowed:
+            raise ValueError(f"{field} must be one of {', '.join(allowed)}, got {value[:40]!r}")
+    name = link.preset or (f"{TASK_PREFIX}{link.task}" if link.task else "")
+    return choices()[name] if name else None
+
+
+def _refuse(sentence: str) -> None:
+    st.session_state[_REFUSED] = [*st.session_state.get(_REFUSED, []), sentence]
+
+
+def refused() -> list[str]:
+    """What of the link could not be opened, said once."""
+    return list(st.session_state.pop(_REFUSED, []))
+
+
+def comparable(engine: Engine, shown: Run | None, config: RaceConfig) -> dict[str, Run]:
+    """Other runs of the same task by id: the recent ones, and the one that was asked for, however old."""
+    asked = engine.run(st.session_state.get(COMPARE) or "")
+    runs = {run.id: run for run in [*engine.recent(), *([asked] if asked else [])]}
+    task, own = config.task, shown.id if shown else ""
+    return {identity: run for identity, run in runs.items() if run.config.task == task and identity != own}
+
+
+def open_run(run: Run) -> None:
+    open_form(run.config)
+    st.session_state[_RUN] = run.id
+
+
+def train(engine: Engine, config: RaceConfig) -> None:
+    st.session_state[_RUN] = engine.submit(config, visitor_id())
+    st.session_state[_ATTEMPT] = time.time()
+
+
+def attempt() -> float:
+    """When a run was last started here: a stream that has ended is opened again after another start.
+
+    A count would not do: a server that was started again counts from zero, while the browser remembers.
+    """
+    return float(st.session_state.get(_ATTEMPT, 0.0))
+
+
+def shown_run(engine: Engine | None, config: RaceConfig | None) -> Run | None:
+    """The run that was trained or opened last, until it is over and a control is moved; then that of the controls."""
+    if engine is None:
+        return None
+    moved = st.session_state.get(_SEEN) != config
+    st.session_state[_SEEN] = config
+    run = engine.run(st.session_state.get(_RUN, ""))
+    if run and (config is None or not moved or not run.over or run.config == config):
+        return run
+    st.session_state[_RUN] = ""
+    same = engine.run(run_id(config)) if config else None
+    # Nobody asked for it here: somebody else's run that came to nothing would only raise questions.
+    return same if same and (same.state == FINISHED or not same.over) else None
+
+
+def hidden_lanes(config: RaceConfig, compared: RaceConfig | None) -> list[str]:
+    """The lanes that the visitor hid, as "run:lane": forgotten once the charts show other lanes."""
+    runs = [[lane.label for lane in one.lanes] for one in (config, *([compared] if compared else []))]
+    known = st.session_state.get(_HIDDEN_OF)
+    if known not in (None, runs):
+        st.session_state[_HIDDEN] = []
+    st.session_state[_HIDDEN_OF] = runs
+    keys = {f"{run}:{lane}" for run, labels in enumerate(runs) for lane in range(len(labels))}
+    return [key for key in st.session_state.get(_HIDDEN, []) if key in keys]
+
+
+def hide_lanes(keys: Sequence[object]) -> None:
+    """What the browser says is hidden: its page shows nothing else, so what is no lane's key is no lane."""
+    st.session_state[_HIDDEN] = [key for key in map(str, keys) if LANE_KEY.fullmatch(key)]
+
+
+def run_name(run: Run) -> str:
+    """A run in a line of a list."""
+    config = run.config
+    preset = next((name for name, preset in PRESETS.items() if preset.config == config), None)
+    name = preset or f"{config.task}, {len(config.lanes)} lanes, {config.steps} steps, seed {config.seed}"
+    minutes = (time.time() - run.updated) / 60
+    ago = "just now" if minutes < 1 else f"{minutes:.0f} min ago" if minutes < 90 else f"{minutes / 60:.0f} h ago"
+    state = run.state if run.state == FINISHED else f"{run.state} at step {run.step}"
+    return f"{name}: {state}, {ago}"

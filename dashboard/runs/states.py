@@ -1,0 +1,7 @@
+"""The states of a run, and what a run that was cut off says of itself."""
+
+QUEUED, RUNNING, PAUSED = "queued", "running", "paused"
+FINISHED, STOPPED, FAILED, CUT_OFF = "finished", "stopped", "failed", "cut off"
+ACTIVE = (QUEUED, RUNNING, PAUSED)
+OVER = (FINISHED, STOPPED, FAILED, CUT_OFF)
+CUT_OFF_MESSAGE = "The server stopped while this was running. What was recorded is here; Train runs it again."

@@ -1,0 +1,355 @@
+"""Where lanes are kept: one SQLite file, so that a refresh, a second visitor or a hard kill loses nothing recorded.
+
+A lane's id is a hash of all that decides its numbers and of the code that computes them, so that the same question is
+answered once, whoever asks it and whichever lanes race beside it. The version of that code is a hash over its source
+files and its packages, not a constant that somebody has to remember to raise: an id promises the same records, and a
+stale promise would go unnoticed. A run is a race that somebody asked for: an ordered list of labelled lanes.
+
+A lane's records are always a beginning of the one sequence that its settings decide. A lane that trains again after a
+killed worker, or is started again, gives the same records under the same numbers, and what is there already is kept.
+"""
+
+import hashlib
+import logging
+import os
+import platform
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from dashboard.asked.config import RaceConfig
+from dashboard.runs.records import Record
+from dashboard.runs.states import ACTIVE, CUT_OFF, CUT_OFF_MESSAGE, FINISHED, OVER, QUEUED
+
+MOST_BYTES, MOST_SPEEDS = 1 << 30, 1000
+log = logging.getLogger(__name__)
+
+_FORM = 2  # of the tables below, kept in the file: what was written in another form is moved aside
+_SCHEMA = """
+create table if not exists lanes (
+    id text primary key, steps integer not null, step integer not null default 0, complete integer not null default 0,
+    used real not null, bytes integer not null default 0);
+create table if not exists records (
+    lane text not null references lanes (id) on delete cascade, number integer not null, last integer not null,
+    ends integer not null, body text not null, primary key (lane, number));
+create table if not exists runs (
+    id text primary key, config text not null, state text not null, message text not null default '',
+    created real not null, updated real not null, used real not null);
+create table if not exists run_lanes (
+    run text not null references runs (id) on delete cascade, place integer not null, lane text not null,
+    primary key (run, place));
+create table if not exists speeds (
+    task text not null, settings text not null, lanes integer not null, batch_size integer not null,
+    device text not null, seconds_per_step real not null, measured real not null,
+    primary key (task, settings, lanes, batch_size, device));
+create index if not exists runs_by_use on runs (used);
+create index if not exists lanes_by_use on lanes (used);
+create index if not exists run_lanes_by_lane on run_lanes (lane);
+"""
+
+
+def package_version(package: str) -> str:
+    """A package that is not there stops the task that needs it, and no other."""
+    try:
+        return version(package)
+    except ModuleNotFoundError:
+        return "missing"
+
+
+# Asked once, here: of many threads that ask at a time one may be told that there is no such package.
+_NAMES = ("torch", "numpy", "scipy", "scikit-learn", "num2words")
+_PACKAGES = tuple(f"{name} {package_version(name)}" for name in _NAMES)
+
+
+@cache
+def code_version() -> str:
+    """A hash over everything that decides a record: the sources, and what they compute and read with."""
+    root = Path(__file__).resolve().parents[2]
+    digest = hashlib.sha256("\n".join([platform.python_version(), *_PACKAGES]).encode())
+    sources = [path for room in ("radam_core", "demo_models") for path in (root / room).rglob("*.py")]
+    # It turns a lane's settings into a method; and a record's form.
+    sources += [root / "dashboard" / "asked" / "config.py", root / "dashboard" / "runs" / "records.py"]
+    for path in sorted(sources):
+        digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def run_id(config: RaceConfig) -> str:
+    return _hash(config.to_json())
+
+
+@lru_cache(512)
+def lane_ids(config: RaceConfig) -> tuple[str, ...]:
+    """By place. Two lanes of a race that differ in their label alone are one."""
+    return tuple(_hash(config.lane_json(place)) for place in range(len(config.lanes)))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(f"{code_version()}\n{text}".encode()).hexdigest()[:20]
+
+
+def default_folder() -> Path:
+    return Path(os.environ.get("RADAM_LAB_RUNS") or "runs")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is known of a run without its lanes' records."""
+
+    id: str
+    config: RaceConfig
+    lanes: tuple[str, ...]  # their ids, by place
+    state: str
+    message: str
+    step: int  # that all its lanes have come to
+    created: float  # seconds since 1970, as are the next two
+    updated: float
+    used: float
+
+    @property
+    def over(self) -> bool:
+        return self.state in OVER
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How long a step of all lanes together took in an undisturbed worker."""
+
+    settings: str
+    lanes: int
+    batch_size: int
+    seconds_per_step: float
+
+
+class Store:
+    """Safe to use from any thread. One connection under one lock: every call is a few short statements."""
+
+    def __init__(self, folder: Path | None = None, most_bytes: int = MOST_BYTES) -> None:
+        folder = default_folder() if folder is None else folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path, self.most_bytes = folder / "runs.sqlite", most_bytes
+        self.moved = _move_aside(self.path)  # in words, where an older store was
+        self._lock = threading.Lock()
+        self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=10)
+        self._db.row_factory = sqlite3.Row
+        # NORMAL in WAL mode keeps all that was committed when the process is killed; only a power cut may lose the end.
+        for pragma in ("journal_mode = wal", "synchronous = normal", "foreign_keys = on", f"user_version = {_FORM}"):
+            self._db.execute(f"pragma {pragma}")
+        self._db.executescript(_SCHEMA)
+
+    def close(self) -> None:
+        with self._lock:
+            self._db.close()
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._db.execute("begin immediate")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("rollback")
+                raise
+            self._db.execute("commit")
+
+    def _read(self, query: str, *values: Any) -> list[sqlite3.Row]:
+        with self._lock:
+            return self._db.execute(query, values).fetchall()
+
+    def recover(self) -> int:
+        """Marks what a server that is gone left unfinished; how many runs that were."""
+        with self._write() as db:
+            return db.execute(
+                "update runs set state = ?, message = ?, updated = ? where state in (?, ?, ?)",
+                (CUT_OFF, CUT_OFF_MESSAGE, time.time(), *ACTIVE),
+            ).rowcount
+
+    def add(self, config: RaceConfig, state: str = QUEUED, message: str = "") -> Run:
+        """The configuration's run, with a place for each of its lanes; in this state, unless it is under way."""
+        identity, lanes, text, now = run_id(config), lane_ids(config), config.to_json(), time.time()
+        with self._write() as db:
+            db.executemany(
+                "insert into lanes (id, steps, used, bytes) values (?, ?, ?, ?) "
+                "on conflict (id) do update set used = excluded.used",
+                [(lane, config.steps, now, len(text) // len(lanes)) for lane in lanes],
+            )
+            active = ", ".join(f"'{state}'" for state in ACTIVE)
+            db.execute(
+                "insert into runs (id, config, state, message, created, updated, used) values (?, ?, ?, ?, ?, ?, ?) "
+                f"on conflict (id) do update set used = excluded.used, "
+                f"updated = case when state in ({active}) then updated else excluded.updated end, "
+                f"message = case when state in ({active}) then message else excluded.message end, "
+                f"state = case when state in ({active}) then state else excluded.state end",
+                (identity, text, state, message, now, now, now),
+            )
+            db.executemany(
+                "insert or ignore into run_lanes (run, place, lane) values (?, ?, ?)",
+                [(identity, place, lane) for place, lane in enumerate(lanes)],
+            )
+        run = self.run(identity)
+        assert run is not None
+        return run
+
+    def run(self, identity: str) -> Run | None:
+        return next(iter(self._runs("where runs.id = ?", identity)), None)
+
+    def recent(self, count: int = 20) -> list[Run]:
+        """The runs used last, the latest first."""
+        return self._runs("order by used desc limit ?", count)
+
+    def _runs(self, which: str, *values: Any) -> list[Run]:
+        """Those whose configuration this version understands; another version's stay until they are trimmed."""
+        rows = self._read(f"select * from runs {which}", *values)
+        marks = ", ".join("?" for _ in rows)
+        members = self._read(
+            "select run, lanes.id, complete, step, steps from run_lanes join lanes on lanes.id = run_lanes.lane "
+            f"where run in ({marks}) order by run, place",
+            *(row["id"] for row in rows),
+        )
+        names = ("id", "created", "updated", "used")
+        found = []
+        for row in rows:
+            lanes = [lane for lane in members if lane["run"] == row["id"]]
+            if not lanes:
+                continue
+            done = all(lane["complete"] for lane in lanes)
+            with suppress(ValueError):
+                run = Run(
+                    config=_config(row["config"]),
+                    lanes=tuple(lane["id"] for lane in lanes),
+                    # Lanes that another race finished are finished here, too.
+                    state=FINISHED if done else row["state"],
+                    message="" if done else row["message"],
+                    step=min(lane["steps"] if lane["complete"] else lane["step"] for lane in lanes),
+                    **{name: row[name] for name in names},
+                )
+                found.append(run)
+        return found
+
+    def known(self, lanes: Sequence[str]) -> set[str]:
+        """Those of them that were trained to their end."""
+        marks = ", ".join("?" for _ in lanes)
+        rows = self._read(f"select id from lanes where complete and id in ({marks})", *lanes)
+        return {row["id"] for row in rows}
+
+    def touch(self, identity: str) -> None:
+        """Somebody looks at it: it is not the first to go."""
+        now = time.time()
+        with self._write() as db:
+            db.execute("update runs set used = ? where id = ?", (now, identity))
+            db.execute(
+                "update lanes set used = ? where id in (select lane from run_lanes where run = ?)", (now, identity)
+            )
+
+    def set_state(self, identity: str, state: str, message: str = "") -> None:
+        with self._write() as db:
+            db.execute(
+                "update runs set state = ?, message = ?, updated = ? where id = ?",
+                (state, message, time.time(), identity),
+            )
+
+    def add_records(self, records: Iterable[tuple[str, Record]]) -> None:
+        """Keeps records by their lane's id; what is there already stays."""
+        with self._write() as db:
+            for lane, record in records:
+                inserted = db.execute(
+                    "insert or ignore into records (lane, number, last, ends, body) values (?, ?, ?, ?, ?)",
+                    (lane, record.number, record.last, record.ends, record.body),
+                ).rowcount
+                if inserted:
+                    db.execute(
+                        "update lanes set bytes = bytes + ?, step = max(step, ?), complete = max(complete, ?) "
+                        "where id = ?",
+                        (len(record.body), record.last, record.ends, lane),
+                    )
+
+    def records(self, lane: str, after: int = -1) -> list[Record]:
+        rows = self._read(
+            "select number, last, ends, body from records where lane = ? and number > ? order by number", lane, after
+        )
+        return [Record(row["number"], row["last"], bool(row["ends"]), row["body"]) for row in rows]
+
+    def trim(self) -> list[str]:
+        """Drops the lanes that nobody has used for longest until the rest fits, and the runs they were in; never one
+        that is under way. The ids of these runs."""
+        with self._write() as db:
+            excess = db.execute("select coalesce(sum(bytes), 0) from lanes").fetchone()[0] - self.most_bytes
+            if excess <= 0:
+                return []
+            marks = ", ".join("?" for _ in ACTIVE)
+            rows = db.execute(
+                "select id, bytes from lanes where not exists (select 1 from run_lanes join runs on runs.id = run "
+                f"where lane = lanes.id and state in ({marks})) order by used",
+                ACTIVE,
+            ).fetchall()
+            dropped = []
+            for row in rows:
+                if excess <= 0:
+                    break
+                dropped.append(row["id"])
+                excess -= row["bytes"]
+            found = [db.execute("select run from run_lanes where lane = ?", (lane,)).fetchall() for lane in dropped]
+            gone = list(dict.fromkeys(row["run"] for rows in found for row in rows))
+            db.executemany("delete from runs where id = ?", [(run,) for run in gone])
+            db.executemany("delete from lanes where id = ?", [(lane,) for lane in dropped])
+        return gone
+
+    def add_speed(self, config: RaceConfig, seconds_per_step: float) -> None:
+        key = (config.task, settings_key(config), len(config.lanes), config.batch_size, config.device)
+        with self._write() as db:
+            db.execute(
+                "insert or replace into speeds values (?, ?, ?, ?, ?, ?, ?)", (*key, seconds_per_step, time.time())
+            )
+            db.execute(
+                "delete from speeds where rowid not in (select rowid from speeds order by measured desc limit ?)",
+                (MOST_SPEEDS,),
+            )
+
+    def speeds(self, task: str, device: str) -> list[Speed]:
+        """Those measured on the task, the latest first."""
+        rows = self._read(
+            "select settings, lanes, batch_size, seconds_per_step from speeds where task = ? and device = ? "
+            "order by measured desc limit 100",
+            task,
+            device,
+        )
+        return [Speed(**dict(row)) for row in rows]
+
+
+def settings_key(config: RaceConfig) -> str:
+    return ",".join(f"{name}={value}" for name, value in sorted(config.settings.items()))
+
+
+_config = lru_cache(256)(RaceConfig.make)  # to check a configuration takes longer than to read it
+
+
+def _move_aside(path: Path) -> str:
+    """Renames a store that another version wrote, whose tables this one cannot read; what it did, in words."""
+    if not path.exists():
+        return ""
+    old = sqlite3.connect(path)
+    try:
+        (form,) = old.execute("pragma user_version").fetchone()
+        if form == _FORM or not old.execute("select 1 from sqlite_master limit 1").fetchone():
+            return ""
+        old.execute("pragma wal_checkpoint(truncate)")
+    except sqlite3.OperationalError:  # somebody else writes to it: it is no other version's for that
+        raise
+    except sqlite3.DatabaseError:
+        form = "unknown"
+    finally:
+        old.close()
+    aside = path.with_name(f"{path.stem}-form-{form}-{time.strftime('%Y%m%d-%H%M%S')}{path.suffix}")
+    path.rename(aside)
+    for ending in ("-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+    sentence = f"The runs of another version of RAdam Lab were kept aside, unread, as {aside.name}."
+    log.warning(sentence)
+    return sentence

@@ -1,0 +1,1 @@
+"""What the pages say: sentences, formulas, tables, code to take along, questions and answers."""
