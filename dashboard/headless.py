@@ -19,6 +19,7 @@ from dashboard.asked.lane_states import LossCourse, in_words
 from dashboard.asked.presets import PRESETS
 from dashboard.engine.packing import share_out
 from dashboard.runs.records import LaneSteps, Record, decode, lane_records
+from dashboard.runs.states import ELSEWHERE
 from dashboard.runs.states import STOPPED as RUN_STOPPED
 from dashboard.runs.store import Store, lane_ids
 from demo_models import TASKS
@@ -28,7 +29,6 @@ from radam_core.race.plan import FINAL_STEPS
 from radam_core.race.quantities import QUANTITIES
 
 FILE = "records.jsonl"
-BY_COMMAND_LINE = "Trained on the command line: reload to see how far it has come."
 
 
 def frames(config: RaceConfig, control: Control | None = None, measure: bool = True) -> Iterator[Frame]:
@@ -146,7 +146,7 @@ class Recording:
         told = records(self.config, missing, control) if missing else iter(())
         self._begin()
         if store:
-            store.add(self.config, RUN_STOPPED, BY_COMMAND_LINE)
+            store.add(self.config, RUN_STOPPED, ELSEWHERE)
             for place, lane in enumerate(ids):
                 for record in store.records(lane) if lane in known else ():
                     self.add(place, record)

@@ -31,6 +31,13 @@ PAGES: tuple[PageEntry, ...] = (
         "Train Adam, warmup and RAdam side by side, live, and see what each step did.",
     ),
     PageEntry(
+        "sweep",
+        "Sweep",
+        "How forgiving is it?",
+        ":material/grid_on:",
+        "Many rates, warmups and seeds at once: a map of what learns.",
+    ),
+    PageEntry(
         "rectification",
         "Rectification",
         "What does $r_t$ do?",
@@ -59,3 +66,7 @@ PAGES: tuple[PageEntry, ...] = (
         "Where the published ones differ, answers, and code to take along.",
     ),
 )
+
+
+def page_file(name: str) -> str:
+    return next(page.file for page in PAGES if page.name == name)

@@ -5,6 +5,7 @@ import streamlit as st
 from dashboard.asked.config import RaceConfig
 from dashboard.browser.live import ShownRun, live_race
 from dashboard.engine.engine import Engine, running_engine
+from dashboard.forms.cost import duration
 from dashboard.forms.race_form import last_allowed, race_controls
 from dashboard.forms.race_link import link_to
 from dashboard.forms.race_menus import download, recent, share
@@ -24,20 +25,12 @@ from dashboard.words.race_words import glossary
 
 def cost(engine: Engine, config: RaceConfig) -> str:
     expected = engine.estimate(config)
-    seconds = expected.seconds
-    time = (
-        f"{max(1, round(seconds))} s"
-        if seconds < 90
-        else f"{seconds / 60:.0f} min"
-        if seconds < 5400
-        else f"{seconds / 3600:.0f} h"
-    )
     where = "on this machine" if expected.measured else "on two laptop cores"
     lanes, new = len(config.lanes), expected.new
     if not new:
         return f"All {lanes} lanes were trained before: there is nothing to wait for"
     told = f"{lanes} lanes" if new == lanes else f"{new} of {lanes} lanes {'is' if new == 1 else 'are'} new: {new}"
-    return f"{told} × {config.steps:,} steps = {expected.lane_steps:,} lane-steps, about {time} {where}"
+    return f"{told} × {config.steps:,} steps = {expected.lane_steps:,} lane-steps, about {duration(expected.seconds)} {where}"
 
 
 def act() -> None:

@@ -27,13 +27,14 @@ NEVER = {
 # The rooms inside dashboard/, from the ground up; the files beside them are of no room, and any room may use `SHARED`.
 ROOMS = {
     "asked": set(),
-    "runs": {"asked"},
+    "evidence": {"asked"},
+    "runs": {"asked", "evidence"},
     "engine": {"runs", "asked"},
-    "figures": {"asked"},
-    "browser": {"figures", "asked"},
-    "server": {"engine", "runs", "browser"},
-    "words": {"figures", "asked"},
-    "forms": {"asked", "runs", "engine", "figures", "browser", "words", "server"},
+    "figures": {"asked", "evidence"},
+    "words": {"figures", "asked", "evidence"},
+    "browser": {"figures", "words", "asked", "evidence"},
+    "server": {"engine", "runs", "browser", "evidence"},
+    "forms": {"asked", "evidence", "runs", "engine", "figures", "browser", "words", "server"},
 }
 SHARED = {"remembered", "json_numbers"}
 

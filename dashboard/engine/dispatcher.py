@@ -21,11 +21,10 @@ from dashboard.engine import worker
 from dashboard.engine.cluster import Cluster, Layout
 from dashboard.engine.commands import STOP
 from dashboard.engine.jobs import LaneJob, Pack, RaceJob
-from dashboard.engine.packing import share_out
 from dashboard.engine.under_way import LOST_MESSAGE, UnderWay
-from dashboard.runs.feed import Feeds
+from dashboard.runs.feeds import Feeds
 from dashboard.runs.states import CUT_OFF, CUT_OFF_MESSAGE, PAUSED, STOPPED
-from dashboard.runs.store import Store
+from dashboard.runs.store import Store, lane_ids
 
 PACE_SECONDS = 0.08  # what comes within this time is written down and sent on together
 TRY_AGAIN_SECONDS = 5.0
@@ -35,9 +34,9 @@ log = logging.getLogger(__name__)
 
 
 class Dispatcher:
-    def __init__(self, store: Store, feeds: Feeds, plan: Layout | None) -> None:
+    def __init__(self, store: Store, feeds: Feeds, plan: Layout | None, guest: bool = False) -> None:
         self.plan = plan
-        self.under_way = UnderWay(store, feeds, self._steer)
+        self.under_way = UnderWay(store, feeds, self._steer, guest)
         self.cluster: Cluster | None = None
         self.devices: tuple[str, ...] | None = None
         self.workers = 1  # as far as is known
@@ -201,19 +200,21 @@ class Dispatcher:
             room = slots - len(out) - sum(not probe.done() for probe in self.probes)
             room_for_long = max(1, slots // 2) - sum(pack.long for pack in out)
             for race in list(self.under_way.races.values()):
-                for lanes in self._packs_of(race, idle):
+                for lanes in self._packs_of(race, idle, len(threads)):
                     if room <= 0 or (race.long and room_for_long <= 0):
                         break
                     room, room_for_long, idle = room - 1, room_for_long - race.long, idle - 1
                     self._hand(race, lanes, cluster)
             self.under_way.show_queue()
 
-    def _packs_of(self, race: RaceJob, idle: int) -> list[dict[int, LaneJob]]:
+    def _packs_of(self, race: RaceJob, idle: int, workers: int) -> list[dict[int, LaneJob]]:
         """The waiting lanes of a race by their places in it, pack by pack."""
-        places = {lane.id: place for place, lane in reversed(list(enumerate(race.feed.lanes)))}
+        if not race.waiting:
+            return []
+        places = {lane: place for place, lane in reversed(list(enumerate(lane_ids(race.config))))}
         waiting = {places[lane.id]: lane for lane in race.waiting}
         device = race.config.device if race.config.device != "auto" else (self.devices or ("cpu",))[0]
-        packs = share_out(race.config, sorted(waiting), idle, on_gpu=device != "cpu")
+        packs = race.share_out(sorted(waiting), idle, workers, on_gpu=device != "cpu")
         return [{place: waiting[place] for place in pack} for pack in packs]
 
     def _hand(self, race: RaceJob, lanes: dict[int, LaneJob], cluster: Cluster) -> None:

@@ -1,19 +1,22 @@
 """The job engine as pages and routes use it: configurations go in, runs come out, and no lane is trained twice."""
 
 import time
-from typing import Any
+from typing import Any, cast
 
 from distributed import Future
 
 from dashboard.asked.config import RaceConfig
+from dashboard.asked.kinds import RunConfig
+from dashboard.asked.sweep_config import SweepConfig
 from dashboard.engine import worker
 from dashboard.engine.cluster import Cluster, Layout
 from dashboard.engine.commands import GO, PAUSE, STOP
 from dashboard.engine.dispatcher import Dispatcher
 from dashboard.engine.estimate import Estimate, estimate
-from dashboard.engine.jobs import RaceJob
-from dashboard.runs.feed import Feeds, Status
-from dashboard.runs.states import FINISHED
+from dashboard.engine.jobs import JOBS
+from dashboard.runs.feed import Status
+from dashboard.runs.feeds import Feeds
+from dashboard.runs.states import ELSEWHERE, FINISHED, STOPPED
 from dashboard.runs.store import Run, Store, code_version
 
 LONG_SECONDS = 120.0  # a run that will take longer counts as long
@@ -22,13 +25,16 @@ LONG_SECONDS = 120.0  # a run that will take longer counts as long
 class Engine:
     """`start` returns at once; runs that are submitted before the workers are warm wait in the queue."""
 
-    def __init__(self, store: Store, plan: Layout | None = None) -> None:
-        self.store, self.feeds = store, Feeds(store)
-        self.dispatcher = Dispatcher(store, self.feeds, plan)
+    def __init__(self, store: Store, plan: Layout | None = None, guest: bool = False) -> None:
+        """A `guest` uses a store that an app may serve meanwhile: it marks nothing there as cut off, and none of its
+        own runs as under way, which only the app could then end."""
+        self.store, self.feeds, self.guest = store, Feeds(store), guest
+        self.dispatcher = Dispatcher(store, self.feeds, plan, guest)
 
     def start(self) -> None:
         code_version()  # kept from here on: packages' versions cannot be asked for by many threads at once
-        self.store.recover()
+        if not self.guest:
+            self.store.recover()
         self.dispatcher.start()
 
     def close(self) -> None:
@@ -36,11 +42,12 @@ class Engine:
         self.feeds.close()
         self.dispatcher.close()
 
-    def submit(self, config: RaceConfig, visitor: str = "") -> str:
+    def submit(self, config: RunConfig, visitor: str = "") -> str:
         """A visitor wants a configuration's run: those of its lanes start that are not known or under way. Its id."""
         cost = self.estimate(config)
+        self.feeds.open(self._add(config).id)  # what there is of a large one is read before anybody has to wait
         with self.dispatcher.lock:
-            run = self.store.add(config)
+            run = self._add(config)
             if run.state == FINISHED:  # all its lanes are known: there is nothing to train
                 self.feeds.open(run.id)
             elif self.dispatcher.knows(run.id):
@@ -48,10 +55,13 @@ class Engine:
             else:
                 feed = self.feeds.open(run.id)
                 assert feed is not None
-                race = RaceJob(run.id, config, feed, long=cost.seconds > LONG_SECONDS)
+                race = JOBS[config.kind](run.id, config, feed, long=cost.seconds > LONG_SECONDS)
                 race.want(visitor, GO)
                 self.dispatcher.add(race)
         return run.id
+
+    def _add(self, config: RunConfig) -> Run[RunConfig]:
+        return self.store.add(config, STOPPED, ELSEWHERE) if self.guest else self.store.add(config)
 
     # Each of these is a visitor's own: a run goes while one of its visitors wants it to go, is paused when all of them
     # want that, and stops when the last has left. To resume a run is to want it, as to train it is.
@@ -69,19 +79,29 @@ class Engine:
         """What a visitor wants of a run that is under way: "go", "pause", or None if it is not theirs."""
         return self.dispatcher.wants(run, visitor)
 
-    def run(self, run: str) -> Run | None:
-        return self.store.run(run)
+    def run(self, run: str) -> Run[RaceConfig] | None:
+        """A race's; None if there is none."""
+        found = self.store.run(run)
+        return cast(Run[RaceConfig], found) if found and found.config.kind == RaceConfig.kind else None
 
-    def recent(self, count: int = 20) -> list[Run]:
-        """The runs used last, the latest first."""
-        return self.store.recent(count)
+    def sweep(self, run: str) -> Run[SweepConfig] | None:
+        """A sweep's; None if there is none."""
+        found = self.store.run(run)
+        return cast(Run[SweepConfig], found) if found and found.config.kind == SweepConfig.kind else None
+
+    def recent(self, count: int = 20) -> list[Run[RaceConfig]]:
+        """The races used last, the latest first."""
+        return cast(list[Run[RaceConfig]], self.store.recent(count, RaceConfig.kind))
+
+    def recent_sweeps(self, count: int = 20) -> list[Run[SweepConfig]]:
+        return cast(list[Run[SweepConfig]], self.store.recent(count, SweepConfig.kind))
 
     def status(self, run: str) -> Status | None:
         """Where a run stands now; None if there is no such run."""
         feed = self.feeds.open(run)
         return None if feed is None else feed.status
 
-    def estimate(self, config: RaceConfig) -> Estimate:
+    def estimate(self, config: RunConfig) -> Estimate:
         return estimate(config, self.store, self.dispatcher.workers)
 
     def records(self, run: str) -> list[list[str]]:

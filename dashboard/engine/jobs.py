@@ -10,10 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dashboard.asked.config import RaceConfig
+from dashboard.asked.kinds import RunConfig
 from dashboard.engine.commands import GO, PAUSE, STOP
-from dashboard.runs.feed import LaneFeed, RunFeed, Status
+from dashboard.engine.packing import share_out, share_out_wide
+from dashboard.runs.feed import Feed, LaneFeed, Status
 from dashboard.runs.records import Record
 from dashboard.runs.states import OVER, PAUSED, QUEUED, RUNNING
+from dashboard.runs.store import lane_ids
 
 AGAIN = "A worker was lost. Its lanes started again; what was recorded before stays."
 FROM_THE_START = "It starts again from step 1; what was recorded before stays, and grows once it has come so far."
@@ -30,9 +33,11 @@ class LaneJob:
 
 @dataclass(eq=False)
 class RaceJob:
+    """A race, and with `SweepJob` also a sweep: a list of lanes that visitors want."""
+
     run: str
-    config: RaceConfig
-    feed: RunFeed
+    config: RunConfig
+    feed: Feed
     long: bool  # its packs take places for long runs
     lanes: list[LaneJob] = field(default_factory=list)  # that are not over
     wants: dict[str, str] = field(default_factory=dict)  # visitor -> GO or PAUSE, of those who want the run
@@ -66,6 +71,11 @@ class RaceJob:
     def packs(self) -> "list[Pack]":
         return list({id(lane.pack): lane.pack for lane in self.lanes if lane.pack is not None}.values())
 
+    @property
+    def news(self) -> str:
+        """Why nothing new comes of some of its lanes, while that is so: whatever the others do meanwhile."""
+        return next((pack.message for pack in self.packs if pack.message), "")
+
     def turn(self) -> str:
         """Into the state that its lanes and visitors give it, unless it is over."""
         states = {pack.state for pack in self.packs}
@@ -73,25 +83,64 @@ class RaceJob:
             return RUNNING
         return PAUSED if PAUSED in states or self.command == PAUSE else QUEUED
 
+    def share_out(self, places: list[int], idle: int, workers: int, on_gpu: bool) -> list[list[int]]:  # noqa: ARG002
+        """The packs that are to be handed out now, as far as there is room."""
+        return share_out(self.config, places, idle, on_gpu)
+
     def status(self) -> Status:
-        steps = self.config.steps
-        speeds = [
-            (pack.steps_per_second, pack.step, sum(lane.pack is pack for lane in self.lanes)) for pack in self.packs
-        ]
-        known = bool(speeds) and all(speed for speed, _, _ in speeds)
+        speeds = {pack.key: pack.steps_per_second for pack in self.packs}
+        known = bool(speeds) and all(speeds.values())
         if known:
-            self.speed = _rounded(sum(speed * lanes for speed, _, lanes in speeds))
-        left = max((steps - step) / speed for speed, step, _ in speeds) if known else math.nan
+            lanes = (lane.pack.key for lane in self.lanes if lane.pack is not None)
+            self.speed = _rounded(sum(speeds[key] for key in lanes))
+        left = self.seconds_left() if known else math.nan
+        step, steps = self.progress()
         return Status(
             state=self.state,
             position=self.position,
-            step=min(steps if lane.complete else lane.step for lane in self.feed.lanes),
+            step=step,
             steps=steps,
             lane_steps_per_second=self.speed,
             seconds_left=_rounded(left) if known and self.state not in OVER else None,
             message=self.message,
             wanted_by=len(self.wants),
         )
+
+    def progress(self) -> tuple[int, int]:
+        """The step that all lanes have come to, and the last one."""
+        steps = self.config.steps
+        return min(steps if lane.complete else lane.step for lane in self.feed.lanes), steps
+
+    def seconds_left(self) -> float:
+        return max((self.config.steps - pack.step) / pack.steps_per_second for pack in self.packs)
+
+
+@dataclass(eq=False)
+class SweepJob(RaceJob):
+    """Its packs are wide, and one a worker: what counts is when all cells are done."""
+
+    count: int = 0  # of its lanes, those that were known before among them
+
+    def __post_init__(self) -> None:
+        self.count = len(set(lane_ids(self.config)))
+
+    def share_out(self, places: list[int], idle: int, workers: int, on_gpu: bool) -> list[list[int]]:  # noqa: ARG002
+        out = sum(pack.state != PAUSED for pack in self.packs)
+        return share_out_wide(self.config, places, workers, on_gpu)[: max(0, workers - out)]
+
+    def progress(self) -> tuple[int, int]:
+        """In lane-steps."""
+        steps = self.config.steps
+        done = (self.count - len(self.lanes)) * steps + sum(lane.feed.step for lane in self.lanes)
+        return done, self.count * steps
+
+    def seconds_left(self) -> float:
+        steps = self.config.steps
+        left = sum(steps - (lane.pack.step if lane.pack is not None else 0) for lane in self.lanes)
+        return left / self.speed if self.speed else math.nan
+
+
+JOBS: dict[str, type[RaceJob]] = {"race": RaceJob, "sweep": SweepJob}
 
 
 def _rounded(value: float) -> float:

@@ -14,9 +14,9 @@ from distributed import Future
 from distributed.scheduler import KilledWorker
 
 from dashboard.engine.jobs import LaneJob, Pack, RaceJob
-from dashboard.runs.feed import Feeds
+from dashboard.runs.feeds import Feeds
 from dashboard.runs.records import Record
-from dashboard.runs.states import CUT_OFF, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, STOPPED
+from dashboard.runs.states import ACTIVE, CUT_OFF, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, STOPPED
 from dashboard.runs.store import Store
 from radam_core.race.plan import plain_steps
 
@@ -29,8 +29,10 @@ log = logging.getLogger(__name__)
 class UnderWay:
     """Not for two threads at once: the dispatcher holds its lock around every call."""
 
-    def __init__(self, store: Store, feeds: Feeds, steer: Callable[[Pack, str, tuple[int, ...]], object]) -> None:
-        self.store, self.feeds, self._steer = store, feeds, steer
+    def __init__(
+        self, store: Store, feeds: Feeds, steer: Callable[[Pack, str, tuple[int, ...]], object], guest: bool = False
+    ) -> None:
+        self.store, self.feeds, self._steer, self.guest = store, feeds, steer, guest
         self.races: dict[str, RaceJob] = {}  # in the order in which they came
         self.lanes: dict[str, LaneJob] = {}
         self.packs: dict[str, Pack] = {}  # in workers, also those that are about to end
@@ -108,7 +110,7 @@ class UnderWay:
                     self._lane_is_over(lane)
         for race in races:
             if race.lanes:
-                self.show(race, pack.message)
+                self.show(race, race.news)
             else:
                 self.over(race, FINISHED)
         return True
@@ -128,7 +130,7 @@ class UnderWay:
         if state in (RUNNING, PAUSED):
             pack.turn(state)
             for race in pack.races:
-                self.show(race, pack.message)
+                self.show(race, race.news)
             return
         del self.packs[pack.key]
         if state == FINISHED and note["step"] >= LEAST_MEASURED_STEPS and note["whole"]:
@@ -179,7 +181,7 @@ class UnderWay:
             race.message = message
         if state != QUEUED:
             race.position = None
-        if state != race.state:
+        if state != race.state and not (self.guest and state in ACTIVE):
             with _even_if_the_disk_is_full():
                 self.store.set_state(race.run, state, race.message)
         race.state = state

@@ -46,7 +46,9 @@ class Link:
         return f"{page}?{urlencode(self.given())}".rstrip("?")
 
 
-def link_to(config: RaceConfig, run: Run | None, compared: Run | None, hidden: Iterable[str]) -> Link:
+def link_to(
+    config: RaceConfig, run: Run[RaceConfig] | None, compared: Run[RaceConfig] | None, hidden: Iterable[str]
+) -> Link:
     """The shortest link to what is on the screen: a run that is what the controls say needs only its id."""
     same = run is not None and run.config == config
     first = run is None and choice_of(config) == DEFAULT  # the page as it opens

@@ -15,7 +15,7 @@ from dashboard.runs import downloads
 from dashboard.runs.store import Run
 
 
-def recent(engine: Engine, shown: Run | None, config: RaceConfig | None) -> Run | None:
+def recent(engine: Engine, shown: Run[RaceConfig] | None, config: RaceConfig | None) -> Run[RaceConfig] | None:
     """The runs of this server: one to open, one of the same task to lay over the race on screen."""
     now = shown.config if shown else config
     with st.popover("Runs", icon=":material/history:", key="race-runs", on_change="rerun") as menu:
@@ -66,7 +66,7 @@ def share(link: Link, config: RaceConfig | None) -> None:
             st.markdown(plain(str(problem)))
 
 
-def download(engine: Engine, run: Run | None) -> None:
+def download(engine: Engine, run: Run[RaceConfig] | None) -> None:
     with st.popover(
         "Download", icon=":material/download:", disabled=run is None, key="race-download", on_change="rerun"
     ) as menu:

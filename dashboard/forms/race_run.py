@@ -72,7 +72,7 @@ def refused() -> list[str]:
     return list(st.session_state.pop(_REFUSED, []))
 
 
-def comparable(engine: Engine, shown: Run | None, config: RaceConfig) -> dict[str, Run]:
+def comparable(engine: Engine, shown: Run[RaceConfig] | None, config: RaceConfig) -> dict[str, Run[RaceConfig]]:
     """Other runs of the same task by id: the recent ones, and the one that was asked for, however old."""
     asked = engine.run(st.session_state.get(COMPARE) or "")
     runs = {run.id: run for run in [*engine.recent(), *([asked] if asked else [])]}
@@ -80,7 +80,7 @@ def comparable(engine: Engine, shown: Run | None, config: RaceConfig) -> dict[st
     return {identity: run for identity, run in runs.items() if run.config.task == task and identity != own}
 
 
-def open_run(run: Run) -> None:
+def open_run(run: Run[RaceConfig]) -> None:
     open_form(run.config)
     st.session_state[_RUN] = run.id
 
@@ -98,7 +98,7 @@ def attempt() -> float:
     return float(st.session_state.get(_ATTEMPT, 0.0))
 
 
-def shown_run(engine: Engine | None, config: RaceConfig | None) -> Run | None:
+def shown_run(engine: Engine | None, config: RaceConfig | None) -> Run[RaceConfig] | None:
     """The run that was trained or opened last, until it is over and a control is moved; then that of the controls."""
     if engine is None:
         return None
@@ -129,7 +129,7 @@ def hide_lanes(keys: Sequence[object]) -> None:
     st.session_state[_HIDDEN] = [key for key in map(str, keys) if LANE_KEY.fullmatch(key)]
 
 
-def run_name(run: Run) -> str:
+def run_name(run: Run[RaceConfig]) -> str:
     """A run in a line of a list."""
     config = run.config
     preset = next((name for name, preset in PRESETS.items() if preset.config == config), None)

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radam_core.race.control import Control
-from radam_core.race.frames import DIVERGED, FINISHED, RUNNING, STOPPED, Frame, Histograms
+from radam_core.race.frames import BINS, COUNTED, DIVERGED, FINISHED, RUNNING, STOPPED, Frame, Histograms
 from radam_core.race.quantities import QUANTITIES
 
 Samples = Sequence[Sequence[str]]  # of one lane: (source, said, expected) for each sentence
@@ -128,6 +128,10 @@ def pack(array: NDArray[Any]) -> str:
     return base64.b64encode(np.ascontiguousarray(array, dtype="<f4").tobytes()).decode()
 
 
+def unpack(text: str) -> NDArray[np.float32]:
+    return np.frombuffer(base64.b64decode(text), dtype="<f4")
+
+
 def pack_counts(counts: NDArray[np.uint32]) -> str:
     """Each histogram as whole numbers: its bin 0, the first other bin in use, how many follow to the last, and those.
 
@@ -148,6 +152,44 @@ def pack_counts(counts: NDArray[np.uint32]) -> str:
     return base64.b64encode(packed).decode()
 
 
+def unpack_counts(text: str) -> NDArray[np.int64]:
+    """The histograms that `pack_counts` packed, [histogram, bin]."""
+    numbers, number, shift = [], 0, 0
+    for byte in base64.b64decode(text):
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(number)
+            number, shift = 0, 0
+    rows, at = [], 0
+    while at < len(numbers):
+        zeros, first, size = numbers[at : at + 3]
+        row = np.zeros(BINS, np.int64)
+        row[0] = zeros
+        row[first : first + size] = numbers[at + 3 : at + 3 + size]
+        rows.append(row)
+        at += 3 + size
+    return np.array(rows)
+
+
+@dataclass(frozen=True)
+class PackedHistogram:
+    """What a record says of a histogram step: its counts are numbers again only for those who ask."""
+
+    t: int
+    counts_text: str
+    groups: int
+    by_group_text: Mapping[str, str]
+    spread: Mapping[str, float]
+
+    def counts(self) -> NDArray[np.int64]:
+        """[which of `COUNTED`, group, bin]"""
+        return unpack_counts(self.counts_text).reshape(len(COUNTED), self.groups, BINS)
+
+    def by_group(self, name: str) -> NDArray[np.float32]:
+        return unpack(self.by_group_text[name])
+
+
 @dataclass(frozen=True)
 class LaneSteps:
     """What a record says of its steps, as numbers again."""
@@ -158,15 +200,27 @@ class LaneSteps:
     metrics: Mapping[int, Mapping[str, float]]  # by step; nan for what is not finite
     spread: Mapping[int, Mapping[str, float]]  # by histogram step and the names of `SPREAD`; only what was measured
     diverged_at: int | None
+    histograms: tuple[PackedHistogram, ...] = ()
 
 
-def decode(body: str) -> LaneSteps:
+def decode(body: str | bytes) -> LaneSteps:
     plain = json.loads(body)
-    rows = np.frombuffer(base64.b64decode(plain["rows"]), dtype="<f4").reshape(1 + len(QUANTITIES), -1)
+    rows = unpack(plain["rows"]).reshape(1 + len(QUANTITIES), -1)
     metrics = {
         int(t): {name: np.nan if value is None else value for name, value in found.items()}
         for t, found in plain.get("metrics", {}).items()
     }
     columns = dict(zip(QUANTITIES, rows[1:], strict=True))
-    spread = {found["t"]: found["spread"] for found in plain.get("histograms", ())}
-    return LaneSteps(plain["last"], rows[0].astype(np.int64), columns, metrics, spread, plain.get("diverged_at"))
+    histograms = tuple(
+        PackedHistogram(found["t"], found["counts"], len(found["groups"]), found["by_group"], found["spread"])
+        for found in plain.get("histograms", ())
+    )
+    return LaneSteps(
+        plain["last"],
+        rows[0].astype(np.int64),
+        columns,
+        metrics,
+        {found.t: found.spread for found in histograms},
+        plain.get("diverged_at"),
+        histograms,
+    )

@@ -4,4 +4,5 @@ QUEUED, RUNNING, PAUSED = "queued", "running", "paused"
 FINISHED, STOPPED, FAILED, CUT_OFF = "finished", "stopped", "failed", "cut off"
 ACTIVE = (QUEUED, RUNNING, PAUSED)
 OVER = (FINISHED, STOPPED, FAILED, CUT_OFF)
+ELSEWHERE = "Trained on the command line: reload to see how far it has come."
 CUT_OFF_MESSAGE = "The server stopped while this was running. What was recorded is here; Train runs it again."

@@ -16,22 +16,24 @@ import platform
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from dashboard.asked.config import RaceConfig
+from dashboard.asked.kinds import KINDS, RunConfig
+from dashboard.asked.sweep_config import SweepConfig
 from dashboard.runs.records import Record
 from dashboard.runs.states import ACTIVE, CUT_OFF, CUT_OFF_MESSAGE, FINISHED, OVER, QUEUED
 
 MOST_BYTES, MOST_SPEEDS = 1 << 30, 1000
 log = logging.getLogger(__name__)
 
-_FORM = 2  # of the tables below, kept in the file: what was written in another form is moved aside
+_FORM = 3  # of the tables below, kept in the file: what was written in another form is moved aside
 _SCHEMA = """
 create table if not exists lanes (
     id text primary key, steps integer not null, step integer not null default 0, complete integer not null default 0,
@@ -39,9 +41,11 @@ create table if not exists lanes (
 create table if not exists records (
     lane text not null references lanes (id) on delete cascade, number integer not null, last integer not null,
     ends integer not null, body text not null, primary key (lane, number));
+create table if not exists outlines (
+    lane text primary key references lanes (id) on delete cascade, body text not null);
 create table if not exists runs (
-    id text primary key, config text not null, state text not null, message text not null default '',
-    created real not null, updated real not null, used real not null);
+    id text primary key, kind text not null, config text not null, state text not null,
+    message text not null default '', created real not null, updated real not null, used real not null);
 create table if not exists run_lanes (
     run text not null references runs (id) on delete cascade, place integer not null, lane text not null,
     primary key (run, place));
@@ -81,14 +85,14 @@ def code_version() -> str:
     return digest.hexdigest()[:12]
 
 
-def run_id(config: RaceConfig) -> str:
+def run_id(config: RunConfig) -> str:
     return _hash(config.to_json())
 
 
 @lru_cache(512)
-def lane_ids(config: RaceConfig) -> tuple[str, ...]:
+def lane_ids(config: RunConfig) -> tuple[str, ...]:
     """By place. Two lanes of a race that differ in their label alone are one."""
-    return tuple(_hash(config.lane_json(place)) for place in range(len(config.lanes)))
+    return tuple(_hash(config.lane_json(place)) for place in range(config.size))
 
 
 def _hash(text: str) -> str:
@@ -99,12 +103,15 @@ def default_folder() -> Path:
     return Path(os.environ.get("RADAM_LAB_RUNS") or "runs")
 
 
+Config = TypeVar("Config", RaceConfig, SweepConfig, RunConfig)
+
+
 @dataclass(frozen=True)
-class Run:
+class Run(Generic[Config]):
     """What is known of a run without its lanes' records."""
 
     id: str
-    config: RaceConfig
+    config: Config
     lanes: tuple[str, ...]  # their ids, by place
     state: str
     message: str
@@ -171,7 +178,7 @@ class Store:
                 (CUT_OFF, CUT_OFF_MESSAGE, time.time(), *ACTIVE),
             ).rowcount
 
-    def add(self, config: RaceConfig, state: str = QUEUED, message: str = "") -> Run:
+    def add(self, config: RunConfig, state: str = QUEUED, message: str = "") -> Run[RunConfig]:
         """The configuration's run, with a place for each of its lanes; in this state, unless it is under way."""
         identity, lanes, text, now = run_id(config), lane_ids(config), config.to_json(), time.time()
         with self._write() as db:
@@ -182,12 +189,13 @@ class Store:
             )
             active = ", ".join(f"'{state}'" for state in ACTIVE)
             db.execute(
-                "insert into runs (id, config, state, message, created, updated, used) values (?, ?, ?, ?, ?, ?, ?) "
+                "insert into runs (id, kind, config, state, message, created, updated, used) "
+                "values (?, ?, ?, ?, ?, ?, ?, ?) "
                 f"on conflict (id) do update set used = excluded.used, "
                 f"updated = case when state in ({active}) then updated else excluded.updated end, "
                 f"message = case when state in ({active}) then message else excluded.message end, "
                 f"state = case when state in ({active}) then state else excluded.state end",
-                (identity, text, state, message, now, now, now),
+                (identity, config.kind, text, state, message, now, now, now),
             )
             db.executemany(
                 "insert or ignore into run_lanes (run, place, lane) values (?, ?, ?)",
@@ -197,32 +205,34 @@ class Store:
         assert run is not None
         return run
 
-    def run(self, identity: str) -> Run | None:
+    def run(self, identity: str) -> Run[RunConfig] | None:
         return next(iter(self._runs("where runs.id = ?", identity)), None)
 
-    def recent(self, count: int = 20) -> list[Run]:
-        """The runs used last, the latest first."""
-        return self._runs("order by used desc limit ?", count)
+    def recent(self, count: int = 20, kind: str = RaceConfig.kind) -> list[Run[RunConfig]]:
+        """The runs of a kind that were used last, the latest first."""
+        return self._runs("where kind = ? order by used desc limit ?", kind, count)
 
-    def _runs(self, which: str, *values: Any) -> list[Run]:
+    def _runs(self, which: str, *values: Any) -> list[Run[RunConfig]]:
         """Those whose configuration this version understands; another version's stay until they are trimmed."""
         rows = self._read(f"select * from runs {which}", *values)
         marks = ", ".join("?" for _ in rows)
-        members = self._read(
+        members: dict[str, list[sqlite3.Row]] = {}
+        for lane in self._read(
             "select run, lanes.id, complete, step, steps from run_lanes join lanes on lanes.id = run_lanes.lane "
             f"where run in ({marks}) order by run, place",
             *(row["id"] for row in rows),
-        )
+        ):
+            members.setdefault(lane["run"], []).append(lane)
         names = ("id", "created", "updated", "used")
         found = []
         for row in rows:
-            lanes = [lane for lane in members if lane["run"] == row["id"]]
+            lanes = members.get(row["id"], [])
             if not lanes:
                 continue
             done = all(lane["complete"] for lane in lanes)
             with suppress(ValueError):
                 run = Run(
-                    config=_config(row["config"]),
+                    config=_config(row["kind"], row["config"]),
                     lanes=tuple(lane["id"] for lane in lanes),
                     # Lanes that another race finished are finished here, too.
                     state=FINISHED if done else row["state"],
@@ -276,6 +286,18 @@ class Store:
         )
         return [Record(row["number"], row["last"], bool(row["ends"]), row["body"]) for row in rows]
 
+    def add_outlines(self, outlines: Mapping[str, str]) -> None:
+        """What is kept of lanes beside their records (`outlines.py`), by lane; a lane that is gone has none."""
+        with self._write() as db:
+            for lane, body in outlines.items():
+                if db.execute("update lanes set bytes = bytes + ? where id = ?", (len(body), lane)).rowcount:
+                    db.execute("insert or replace into outlines (lane, body) values (?, ?)", (lane, body))
+
+    def outlines(self, lanes: Sequence[str]) -> dict[str, str]:
+        marks = ", ".join("?" for _ in lanes)
+        rows = self._read(f"select lane, body from outlines where lane in ({marks})", *lanes)
+        return {row["lane"]: row["body"] for row in rows}
+
     def trim(self) -> list[str]:
         """Drops the lanes that nobody has used for longest until the rest fits, and the runs they were in; never one
         that is under way. The ids of these runs."""
@@ -323,11 +345,14 @@ class Store:
         return [Speed(**dict(row)) for row in rows]
 
 
-def settings_key(config: RaceConfig) -> str:
+def settings_key(config: RunConfig) -> str:
     return ",".join(f"{name}={value}" for name, value in sorted(config.settings.items()))
 
 
-_config = lru_cache(256)(RaceConfig.make)  # to check a configuration takes longer than to read it
+@lru_cache(256)
+def _config(kind: str, text: str) -> RunConfig:
+    """To check a configuration takes longer than to read it."""
+    return KINDS[kind].make(text)
 
 
 def _move_aside(path: Path) -> str:

@@ -4,6 +4,9 @@
 `records` (by the lane's place, `dashboard/runs/records.py`), `status` whenever that changes and every ten seconds, and
 `end` when the run is over. The id of a `records` event is the number of the next record of each lane, such as 12.12.11:
 a stream starts from `Last-Event-ID`, which a browser sends by itself when it reconnects, or from `?after=12.12.11`.
+
+A sweep's stream has `cells` in place of records (`dashboard/runs/sweep_feed.py`), and `findings` whenever what follows
+from them is new (`dashboard/browser/sweep_findings.py`).
 """
 
 import asyncio
@@ -22,11 +25,12 @@ from starlette.routing import Route
 
 from dashboard.browser.assets import base_path
 from dashboard.engine.engine import Engine, running_engine
-from dashboard.runs.feed import Places, RunFeed, event
+from dashboard.runs.feed import Feed, Places, event
+from dashboard.runs.sweep_feed import SweepFeed
+from dashboard.server.findings_told import findings_event
 
 HEARTBEAT_SECONDS = 10.0
 _ID = re.compile(r"[0-9a-f]{20}")
-_PLACES = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})*")
 # A proxy that collects an answer before it passes it on would hold the records back.
 _STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
@@ -46,12 +50,13 @@ async def _status(request: Request) -> Response:
     body = {
         "id": run.id,
         "status": asdict(feed.status),
-        "records": [len(lane.records) for lane in feed.lanes],
         "created": run.created,
         "updated": run.updated,
         "lanes": list(run.lanes),
         "config": json.loads(run.config.to_json()),
     }
+    if not isinstance(feed, SweepFeed):
+        body["records"] = [len(lane.records) for lane in feed.lanes]
     return JSONResponse(body, headers={"Cache-Control": "no-cache"})
 
 
@@ -60,23 +65,29 @@ async def _events(request: Request) -> Response:
     if engine is None or feed is None:
         return _not_found()
     await asyncio.to_thread(engine.store.touch, request.path_params["run"])
-    given = (request.headers.get("last-event-id"), request.query_params.get("after"))
-    start = next((places for text in given if (places := _places(text, feed))), feed.start)
+    start = feed.places(request.headers.get("last-event-id") or request.query_params.get("after"))
     return StreamingResponse(stream(feed, start), media_type="text/event-stream", headers=_STREAM_HEADERS)
 
 
-async def stream(feed: RunFeed, after: Places | None = None) -> AsyncIterator[bytes]:
-    """Each lane's records from its number on, in their order, and the status between them, until the run is over."""
-    told, after = b"", after or feed.start
+async def stream(feed: Feed, after: Places | None = None) -> AsyncIterator[bytes]:
+    """What is new of the lanes from a number on, in its order, and the status between, until the run is over."""
+    told, found, after = b"", b"", after or feed.places(None)
     while True:
         changed = feed.changed()
         if feed.closed:
             return
         over, status = feed.status.over, feed.status_event  # before the records: after the last of them it is over
+        if over and isinstance(feed, SweepFeed):
+            await asyncio.to_thread(feed.look)
         news, after = feed.news(after)
         if news:
             yield news
             continue
+        if isinstance(feed, SweepFeed):
+            findings = await findings_event(feed, over)
+            if findings != found:
+                found = findings
+                yield findings
         if over:
             yield status + event("end", feed.status.as_json().encode())
             return
@@ -114,15 +125,7 @@ def streams_end_with_the_server(engine: Engine) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _places(text: str | None, feed: RunFeed) -> Places | None:
-    """The next record wanted of each lane; None for what does not say it."""
-    if text is None or len(text) > 1000 or not _PLACES.fullmatch(text):
-        return None
-    places = tuple(map(int, text.split(".")))
-    return places if len(places) == len(feed.lanes) else None
-
-
-async def _feed(request: Request) -> tuple[Engine | None, RunFeed | None]:
+async def _feed(request: Request) -> tuple[Engine | None, Feed | None]:
     engine, run = running_engine(), request.path_params["run"]
     if engine is None or not _ID.fullmatch(run):
         return engine, None

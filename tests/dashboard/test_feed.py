@@ -9,7 +9,8 @@ import pytest
 from dashboard import headless
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import lane
-from dashboard.runs.feed import Feeds, RunFeed, Status
+from dashboard.runs.feed import RunFeed, Status
+from dashboard.runs.feeds import Feeds
 from dashboard.runs.states import FINISHED, RUNNING, STOPPED
 from dashboard.runs.store import Store
 from dashboard.server import api

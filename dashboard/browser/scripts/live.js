@@ -4,10 +4,11 @@ import { CHARTS, LiveChart } from "./live_charts.js"
 import { element } from "./live_elements.js"
 import { Stream } from "./live_stream.js"
 import { Tools } from "./live_tools.js"
-import { Cards, StatusBar, Translations } from "./live_view.js"
+import { Cards, Translations } from "./live_view.js"
 import { isDark, loadPlotly, readData } from "./plot_parts.js"
+import { StatusBar } from "./status_bar.js"
 
-/** @import { Component, Figure, Panel, RaceData, RaceMessage, Templates, Theme, View } from "./types.d.ts" */
+/** @import { Component, Figure, Panel, RaceData, RaceMessage, Standing, Templates, Theme, View } from "./types.d.ts" */
 
 const REDRAW_MS = 250
 const VIEW = "radam-lab-view" // in the tab's storage: found again after another page or a reload
@@ -54,7 +55,10 @@ export class Live {
       this.width = contentRect.width
     })
     this.resized.observe(root)
-    this.bar = new StatusBar(this)
+    this.bar = new StatusBar(
+      () => this.standing(),
+      (action) => this.act(action),
+    )
     this.cards = new Cards(this)
     this.tools = new Tools(this)
     this.translations = new Translations(this)
@@ -170,6 +174,14 @@ export class Live {
 
   get lost() {
     return this.runs.some((run) => run.lost)
+  }
+
+  /** @returns {Standing} */
+  standing() {
+    const [{ id, status, wants, history, steps: planned }] = this.runs
+    const steps = status?.steps ?? planned
+    const done = Math.max(history.step, status?.step ?? 0)
+    return { id, status, wants, done, steps, progress: `step ${done} of ${steps}`, button: "Train", lost: this.lost }
   }
 
   /**

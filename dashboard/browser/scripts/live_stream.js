@@ -1,18 +1,14 @@
 // @ts-check
 // Where a run's records come from, and what of them is new.
+import { EventStream } from "./event_stream.js"
 import { History } from "./live_history.js"
 import { ACTIVE } from "./live_states.js"
 
 /** @import { Live } from "./live.js" */
 /** @import { LaneRecord, Records, RunSpec, Status } from "./types.d.ts" */
 
-const RETRY_MS = 2000
-
-/**
- * One run's stream. EventSource reconnects by itself and sends Last-Event-ID, which says how far each lane is; where it
- * gives up, we open it again and say so ourselves. The history passes over what it has.
- */
-export class Stream {
+/** One run's stream; its address says how far each lane is. The history passes over what it has. */
+export class Stream extends EventStream {
   /**
    * @param {Live} live
    * @param {string} base
@@ -20,6 +16,18 @@ export class Stream {
    * @param {string[]} columns
    */
   constructor(live, base, spec, columns) {
+    super(
+      () => `${base}/api/runs/${this.id}/events?after=${this.history.after}`,
+      {
+        records: (data) => this.take(JSON.parse(data)),
+        status: (data) => this.turn(JSON.parse(data)),
+        end: () => {
+          live.changed()
+          live.ended(this)
+        },
+      },
+      () => live.changed([]),
+    )
     this.id = spec.id
     this.attempt = spec.attempt
     this.wants = spec.wants
@@ -28,63 +36,33 @@ export class Stream {
     this.metrics = spec.metrics
     this.baseline = spec.baseline
     this.live = live
-    this.base = base
     this.history = new History(spec.lanes.length, spec.steps, columns)
     /** @type {Status | null} */
     this.status = null
     this.seenActive = false
-    this.lost = false
-    this.ended = false
   }
 
+  /** @override */
   open() {
-    if (!this.id) return
-    this.source?.close()
-    this.ended = false
-    const source = new EventSource(`${this.base}/api/runs/${this.id}/events?after=${this.history.after}`)
-    this.source = source
-    source.onopen = () => this.setLost(false)
-    source.onerror = () => {
-      if (this.ended || this.source !== source) return
-      this.setLost(true)
-      if (source.readyState === EventSource.CLOSED) this.retry = setTimeout(() => this.open(), RETRY_MS)
-    }
-    source.addEventListener("records", (event) => {
-      /** @type {Records} */
-      const arrived = JSON.parse(event.data)
-      const first = !this.history.started // somebody has just pressed Train or opened a link, and waits
-      const added = Object.entries(arrived).flatMap(([place, records]) =>
-        records.filter((record) => this.history.add(Number(place), record)),
-      )
-      if (!added.length) return
-      if (first) this.live.answer()
-      else this.live.changed(newIn(added))
-    })
-    source.addEventListener("status", (event) => {
-      /** @type {Status} */
-      const status = JSON.parse(event.data)
-      this.status = status
-      this.seenActive ||= ACTIVE.has(status.state)
-      this.live.changed([])
-    })
-    source.addEventListener("end", () => {
-      this.close()
-      this.live.changed()
-      this.live.ended(this)
-    })
+    if (this.id) super.open()
   }
 
-  /** @param {boolean} lost */
-  setLost(lost) {
-    this.lost = lost
+  /** @param {Records} arrived */
+  take(arrived) {
+    const first = !this.history.started // somebody has just pressed Train or opened a link, and waits
+    const added = Object.entries(arrived).flatMap(([place, records]) =>
+      records.filter((record) => this.history.add(Number(place), record)),
+    )
+    if (!added.length) return
+    if (first) this.live.answer()
+    else this.live.changed(newIn(added))
+  }
+
+  /** @param {Status} status */
+  turn(status) {
+    this.status = status
+    this.seenActive ||= ACTIVE.has(status.state)
     this.live.changed([])
-  }
-
-  close() {
-    this.ended = true
-    this.lost = false
-    clearTimeout(this.retry)
-    this.source?.close()
   }
 }
 

@@ -1,15 +1,12 @@
 // @ts-check
-// What stands around the charts: progress, a card for each lane, and sentences of the translating models.
+// What stands beside the charts: a card for each lane, and sentences of the translating models.
 import { MOST_IN_LEGEND } from "./live_charts.js"
-import { duration, element, setText, shortNumber } from "./live_elements.js"
+import { element, setText, shortNumber } from "./live_elements.js"
 import { FINAL_STEPS } from "./live_loss.js"
-import { ACTIVE, laneState } from "./live_states.js"
+import { laneState } from "./live_states.js"
 
 /** @import { Live } from "./live.js" */
 /** @import { Lane, Line } from "./types.d.ts" */
-
-/** @type {Partial<Record<string, string>>} */
-const STATE_WORDS = { ready: "not trained yet: press Train" }
 
 export class Cards {
   /** @param {Live} live */
@@ -100,58 +97,6 @@ function lineSample({ color, dash }) {
   const sample = element("span", { className: "lab-sample" })
   sample.style.borderTop = `4px ${kind} ${color}`
   return sample
-}
-
-export class StatusBar {
-  /** @param {Live} live */
-  constructor(live) {
-    this.live = live
-    this.text = element("span", { className: "lab-status" })
-    this.lost = element("span", {
-      className: "lab-lost",
-      textContent: "connection lost, trying again ...",
-      hidden: true,
-    })
-    this.fill = element("div", { className: "lab-fill" })
-    this.track = element("div", { className: "lab-track", role: "progressbar", ariaLabel: "steps done" }, this.fill)
-    this.pause = element("button", { type: "button", className: "lab-button", textContent: "Pause" })
-    this.stop = element("button", {
-      type: "button",
-      className: "lab-button",
-      textContent: "Stop",
-      onclick: () => live.act("stop"),
-    })
-    this.pause.onclick = () => live.act(this.pause.textContent.toLowerCase())
-    const buttons = element("span", { className: "lab-buttons" }, this.pause, this.stop)
-    this.box = element("div", { className: "lab-bar" }, this.text, this.track, this.lost, buttons)
-  }
-
-  draw() {
-    const [run] = this.live.runs
-    const { status, history } = run
-    const state = status?.state ?? (run.id ? "opening" : "ready")
-    const steps = status?.steps ?? run.steps
-    const done = Math.max(history.step, status?.step ?? 0)
-    const parts = [STATE_WORDS[state] ?? state]
-    if (state === "queued" && status?.position) parts.push(`place ${status.position} in the queue`)
-    if (done) parts.push(`step ${done} of ${steps}`)
-    if (state === "running" && status?.lane_steps_per_second)
-      parts.push(`${shortNumber(Math.round(status.lane_steps_per_second))} lane-steps/s`)
-    if (state === "running") parts.push(duration(status?.seconds_left))
-    const { wants } = run
-    if (status && ACTIVE.has(state) && status.wanted_by > 1) parts.push(`wanted by ${status.wanted_by} visitors`)
-    const others = status && status.wanted_by > 1 // otherwise another tab of the same visitor lets it go on
-    const held = wants === "pause" && others
-    if (state === "running" && held) parts.push("you want a pause, others want it to go on")
-    if (ACTIVE.has(state) && !wants) parts.push("somebody else's: Train makes it yours, too")
-    if (status?.message) parts.push(status.message)
-    setText(this.text, parts.filter(Boolean).join(" · "))
-    this.fill.style.width = `${(100 * done) / Math.max(steps, 1)}%`
-    this.track.setAttribute("aria-valuenow", String(Math.round((100 * done) / Math.max(steps, 1))))
-    this.lost.hidden = !this.live.lost
-    this.pause.hidden = this.stop.hidden = !ACTIVE.has(state) || !wants
-    setText(this.pause, state === "paused" || held ? "Resume" : "Pause")
-  }
 }
 
 /** What each lane makes of a few held-out sentences. */

@@ -201,6 +201,63 @@ export interface View {
   step: number | null
 }
 
+/** How a run stands, for the bar that says so. */
+export interface Standing {
+  id: string | null
+  status: Status | null
+  wants: string | null
+  done: number
+  steps: number
+  progress: string // in words
+  button: string // that starts it
+  lost: boolean
+}
+
+/** One lane's loss and metric at a point of its run (dashboard/runs/sweep_feed.py); null where it diverged. */
+export type CellNews = [place: number, point: number, loss: Value, metric: Value]
+
+export type MapQuantity = "loss" | "metric" | "learned"
+
+/** A heatmap of Plotly's, as far as we fill it. */
+export interface MapTrace {
+  name: string
+  z: Value[][]
+  text: string[][]
+  customdata: string[][]
+}
+
+/** What follows from a sweep's configuration alone (dashboard/browser/sweep.py). */
+export interface Sweep {
+  maps: { mean: Figure; seeds: Figure | null }
+  grid: number[] // the steps of a lane's points
+  labels: string[] // by lane
+  baselines: (number | null)[] // by lane
+  learned: number // the part of a baseline below which a loss has learned
+  metric: string | null
+  better: string
+  revision: string
+}
+
+/** What a sweep has found (dashboard/browser/sweep_findings.py). */
+export interface Findings {
+  figures: { rates: Figure; courses: Figure }
+  needs: (number | null)[][]
+  sentences: string[]
+  table: { head: string[]; rows: string[][] }
+  signs: { label: string; reading: string; warns: string; auc: (number | null)[]; cells: number }[]
+  sign_sentences: string[]
+  points: { measures: { label: string; values: Value[] }[]; learned: (boolean | null)[]; labels: string[] }
+}
+
+/** The data of the sweep page. */
+export interface SweepMessage {
+  base: string
+  plotlyUrl: string
+  templates: Templates
+  run: { id: string | null; attempt: number; wants: string | null }
+  drawn: Sweep
+}
+
 /** The part of plotly.js that is used here. */
 export interface PlotlyLibrary {
   Icons: Record<string, object>

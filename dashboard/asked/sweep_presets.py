@@ -1,0 +1,124 @@
+"""Sweeps worth running, by name. The same name gives the same cells everywhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.asked import protocol
+from dashboard.asked.sweep_config import SweepConfig
+from demo_models.task import Value
+from radam_core.methods import METHODS
+
+
+@dataclass(frozen=True)
+class SweepPreset:
+    story: str
+    config: SweepConfig
+
+
+def contender(
+    method: str,
+    label: str = "",
+    lr_times: float = 1.0,
+    settings: Mapping[str, Value] | None = None,
+    **lane: Any,
+) -> dict[str, Any]:
+    label = label or METHODS[method].label
+    return {"label": label, "method": method, "lr_times": lr_times, "settings": dict(settings or {}), "lane": lane}
+
+
+def _sweep(story: str, task: str, contenders: list[dict[str, Any]], axes: dict[str, Any], **others: Any) -> SweepPreset:
+    return SweepPreset(story, SweepConfig.make({"task": task, "contenders": contenders, "axes": axes, **others}))
+
+
+PAPER_RATES = (0.003, 0.01, 0.03, 0.1)
+PAPER_WARMUPS = (100, 200, 500, 1000)
+MAP_RATES = (0.001, 0.002, 0.003, 0.0045, 0.006, 0.008, 0.012, 0.02)
+MAP_WARMUPS = (0, 25, 50, 100, 200, 500, 1000, 2000)
+_MAP = [contender("adam-linear", "Adam + warmup"), contender("radam")]
+_AT_099: dict[str, Any] = {"beta2": protocol.BETA2, "decay": "linear"}
+
+
+def _contenders_of_the_protocol() -> list[dict[str, Any]]:
+    """Those of the race best-against-best; SGD's rates are ten times the others'."""
+    found = []
+    for lane in protocol.contenders_and_sgd(protocol.LR):
+        own = {name: value for name, value in lane.items() if name not in ("label", "method", "lr")}
+        times = protocol.SGD_TIMES if lane["method"] == "sgd" else 1.0
+        found.append(contender(lane["method"], lane["label"], times, **own))
+    return found
+
+
+SWEEPS: dict[str, SweepPreset] = {
+    "rates": _sweep(
+        "The paper's robustness to the learning rate: its four rates, with Adam, SGD and RAdam, on digits.",
+        "digits",
+        [contender("adam"), contender("sgd"), contender("radam")],
+        {"lr": PAPER_RATES},
+    ),
+    "warmup-lengths": _sweep(
+        "The paper's comparison with tuned warmups: 100, 200, 500 and 1,000 steps against RAdam at its four rates, on "
+        "digits.",
+        "digits",
+        [contender("adam-linear", "Adam + warmup"), contender("radam")],
+        {"lr": PAPER_RATES, "warmup_steps": PAPER_WARMUPS},
+        steps=1500,
+    ),
+    "map": _sweep(
+        "Which warmup does each rate need? Adam with eight warmup lengths beside RAdam on numbers, in 300 steps. In so "
+        "short a run RAdam's $r_t$ stays below 0.38: it is itself the longest warmup of all.",
+        "numbers",
+        _MAP,
+        {"lr": MAP_RATES, "warmup_steps": MAP_WARMUPS},
+        steps=300,
+    ),
+    "map-long": _sweep(
+        "The same map over 2,000 steps, in which $r_t$ gets to 0.83 and the longest warmup comes to its end.",
+        "numbers",
+        _MAP,
+        {"lr": MAP_RATES, "warmup_steps": MAP_WARMUPS},
+        steps=2000,
+        record_every=2,
+    ),
+    "best-against-best": _sweep(
+        "Every method over a grid of rates, at β₂ 0.99 with a linear decay: as the race best-against-best chose them.",
+        "numbers",
+        _contenders_of_the_protocol(),
+        {"lr": protocol.GRID},
+        steps=protocol.STEPS,
+    ),
+    "beta2": _sweep(
+        "RAdam over β₂ and the learning rate: β₂ sets the length of its warmup, and how long $v$ remembers.",
+        "numbers",
+        [contender("radam")],
+        {"lr": (0.001, 0.002, 0.004, 0.008, 0.016, 0.032), "beta2": (0.9, 0.95, 0.98, 0.99, 0.995, 0.999)},
+        steps=500,
+    ),
+    "norms": _sweep(
+        "Who needs warmup? Post-LN against Pre-LN over learning rates: Adam, Adam with 200 steps of warmup, and RAdam.",
+        "numbers",
+        [
+            contender(method, f"{label}, {norm.capitalize()}-LN", settings={"norm": norm}, **{**_AT_099, **own})
+            for norm in ("post", "pre")
+            for method, label, own in (
+                ("adam", "Adam", {}),
+                ("adam-linear", "Adam + warmup 200", {"warmup_steps": protocol.UNTUNED}),
+                ("radam", "RAdam", {}),
+            )
+        ],
+        {"lr": (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)},
+        steps=500,
+    ),
+    "valley-rates": _sweep(
+        "A sweep of a few seconds, to try the page: two parameters in Rosenbrock's valley, seven rates, five seeds.",
+        "surfaces",
+        [
+            contender("adam"),
+            contender("adam-linear", "Adam + warmup 200", warmup_steps=200),
+            contender("radam", "RAdam (authors)", profile="authors"),
+            contender("sgd", lr_times=0.01),
+        ],
+        {"lr": (0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)},
+        seeds=(0, 1, 2, 3, 4),
+    ),
+}

@@ -1,0 +1,267 @@
+// @ts-check
+// The sweep page: maps that fill in as lanes are trained, and what follows from those that are done.
+import { EventStream } from "./event_stream.js"
+import { element, setText } from "./live_elements.js"
+import { ACTIVE } from "./live_states.js"
+import { isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
+import { StatusBar } from "./status_bar.js"
+import { Cells } from "./sweep_cells.js"
+import { SweepFindings } from "./sweep_findings.js"
+import { filledMaps } from "./sweep_maps.js"
+import { SweepTools } from "./sweep_tools.js"
+
+/** @import { Component, Findings, MapQuantity, Standing, Status, Sweep, SweepMessage, Templates, Theme } from "./types.d.ts" */
+
+const REDRAW_MS = 250
+
+export class SweepPage {
+  /**
+   * @param {HTMLElement} root
+   * @param {Component} component
+   */
+  constructor(root, component) {
+    this.root = root
+    this.component = component
+    /** @type {{ quantity: MapQuantity, rows: "mean" | "seeds", point: number | null, collect: boolean }} */
+    this.view = { quantity: "loss", rows: "mean", point: null, collect: false } // no point: the latest
+    /** @type {Set<number>} lanes */
+    this.chosen = new Set()
+    /** @type {Status | null} */
+    this.status = null
+    /** @type {Findings | null} */
+    this.found = null
+    this.seenActive = false
+    this.cells = new Cells(0, 0)
+    this.bar = new StatusBar(
+      () => this.standing(),
+      (action) => this.component.setTriggerValue("action", action),
+    )
+    this.tools = new SweepTools(this)
+    this.map = element("div", { className: "lab-plot lab-map", role: "img", ariaLabel: "Maps of the sweep" })
+    this.map.dataset.chart = "maps"
+    this.needs = element("ul", { className: "lab-sentences" })
+    this.findings = new SweepFindings(this)
+    this.root.replaceChildren(this.bar.box, this.tools.box, this.map, this.needs, this.findings.box)
+    this.resized = new ResizeObserver(() => this.changed())
+    this.resized.observe(this.map)
+    this.closed = false
+    /** @type {number | undefined} */
+    this.timer = undefined
+    this.drawnAt = 0
+    this.drawingTook = 0
+    this.clicks = false
+  }
+
+  /**
+   * @param {SweepMessage} message
+   * @param {Theme} theme
+   */
+  update(message, theme) {
+    /** @type {Templates} */
+    this.templates = message.templates
+    this.theme = theme
+    this.plotlyUrl = message.plotlyUrl
+    const other = this.sweep?.revision !== message.drawn.revision
+    /** @type {Sweep} */
+    this.sweep = message.drawn
+    const { run } = message
+    const again = this.run?.id !== run.id || this.run?.attempt !== run.attempt
+    this.run = run
+    if (other) {
+      this.chosen.clear()
+      this.tools.build()
+    }
+    if (other || again) this.follow(message.base)
+    this.changed()
+  }
+
+  /** @param {string} base */
+  follow(base) {
+    this.stream?.close()
+    const { sweep, run } = this
+    if (!sweep || !run) return
+    this.cells = new Cells(sweep.labels.length, sweep.grid.length)
+    this.status = null
+    this.found = null
+    this.findings.show(null)
+    if (!run.id) return
+    const stream = new EventStream(
+      () => `${base}/api/runs/${run.id}/events`,
+      {
+        cells: (data) => {
+          this.cells.add(JSON.parse(data))
+          this.changed()
+        },
+        findings: (data) => {
+          this.found = JSON.parse(data)
+          this.findings.show(this.found)
+          this.changed()
+        },
+        status: (data) => {
+          /** @type {Status} */
+          const status = JSON.parse(data)
+          this.status = status
+          this.seenActive ||= ACTIVE.has(status.state)
+          this.changed()
+        },
+        end: () => {
+          this.changed()
+          if (this.seenActive) this.component.setTriggerValue("action", "ended")
+          this.seenActive = false
+        },
+      },
+      () => this.changed(),
+    )
+    this.stream = stream
+    stream.open()
+  }
+
+  /** @returns {Standing} */
+  standing() {
+    const { status, cells, run, sweep, stream } = this
+    const size = sweep?.labels.length ?? 0
+    return {
+      id: run?.id ?? null,
+      status,
+      wants: run?.wants ?? null,
+      done: status?.step ?? 0,
+      steps: status?.steps ?? 0,
+      progress: `${cells.done} of ${size} lanes done`,
+      button: "Run",
+      lost: stream?.lost ?? false,
+    }
+  }
+
+  /** The point of the runs that the maps show. */
+  get point() {
+    return this.view.point ?? this.cells.points - 1
+  }
+
+  /** @param {Partial<SweepPage["view"]>} change */
+  set(change) {
+    Object.assign(this.view, change)
+    this.drawnAt = 0
+    clearTimeout(this.timer)
+    this.timer = undefined
+    this.changed()
+  }
+
+  changed() {
+    const pause = Math.max(REDRAW_MS, 3 * this.drawingTook)
+    this.timer ??= setTimeout(() => this.draw(), Math.max(0, this.drawnAt + pause - performance.now()))
+  }
+
+  async draw() {
+    try {
+      const Plotly = await loadPlotly(String(this.plotlyUrl))
+      if (this.closed || !this.sweep) return
+      const started = performance.now()
+      this.bar.draw()
+      this.tools.draw()
+      if (this.map.offsetWidth) await this.drawMaps(Plotly)
+      this.drawingTook = performance.now() - started
+      this.mark()
+    } catch (error) {
+      const { message } = /** @type {Error} */ (error)
+      this.bar.text.textContent = `The charts could not be drawn: ${message}. Reload the page to try again.`
+      throw error
+    } finally {
+      this.drawnAt = performance.now()
+      this.timer = undefined
+    }
+  }
+
+  /** @param {import("./types.d.ts").PlotlyLibrary} Plotly */
+  async drawMaps(Plotly) {
+    const sweep = /** @type {Sweep} */ (this.sweep)
+    const figure = (this.view.rows === "seeds" && sweep.maps.seeds) || sweep.maps.mean
+    const { data, layout } = filledMaps(figure, this.cells, {
+      point: this.point,
+      quantity: this.view.quantity,
+      needs: this.found?.needs ?? [],
+      chosen: this.chosen,
+      sweep,
+    })
+    const narrow = this.map.offsetWidth < 520
+    const drawn = {
+      ...layout,
+      template: this.templates?.[this.theme ?? "light"],
+      autosize: true,
+      font: { size: narrow ? 11 : 13 },
+    }
+    this.map.style.minHeight = `${layout.height}px`
+    await Plotly.react(this.map, data, drawn, plotConfig(Plotly, this.map, "radam-lab-sweep-maps"))
+    this.map.classList.add("lab-chart")
+    this.map.dataset.drawn = String(Number(this.map.dataset.drawn ?? 0) + 1)
+    if (!this.clicks) {
+      this.clicks = true
+      const plot = /** @type {any} */ (this.map)
+      plot.on("plotly_click", (/** @type {{ points: { data: object, pointIndex: number[] }[] }} */ event) => {
+        const [{ data: clicked, pointIndex }] = event.points
+        const { meta } = /** @type {{ meta: { cells?: number[][][] } }} */ (clicked)
+        if (meta?.cells) this.pick(meta.cells[pointIndex[0]][pointIndex[1]])
+      })
+    }
+  }
+
+  /** @param {number[]} places of the lanes of the cell that was clicked */
+  pick(places) {
+    if (!places.length || !this.run) return
+    if (!this.view.collect) return this.open(places)
+    const all = places.every((place) => this.chosen.has(place))
+    for (const place of places) all ? this.chosen.delete(place) : this.chosen.add(place)
+    this.set({})
+  }
+
+  /** @param {number[]} places */
+  open(places) {
+    this.component.setTriggerValue("open", places)
+  }
+
+  /** What is on the screen, for those who wait for it. */
+  mark() {
+    Object.assign(this.root.dataset, {
+      run: this.run?.id ?? "",
+      state: this.status?.state ?? "",
+      done: String(this.cells.done),
+      found: String(this.found !== null),
+      ended: String(this.stream?.ended ?? false),
+      connection: this.stream?.lost ? "lost" : "open",
+      took: this.drawingTook.toFixed(1),
+    })
+    const sentences = this.found?.sentences ?? []
+    if (this.needs.children.length !== sentences.length)
+      this.needs.replaceChildren(...sentences.map(() => element("li")))
+    sentences.forEach((text, i) => {
+      setText(this.needs.children[i], text)
+    })
+  }
+
+  close() {
+    this.closed = true
+    clearTimeout(this.timer)
+    this.stream?.close()
+    this.resized.disconnect()
+    this.tools.close()
+    this.findings.close()
+    window.Plotly?.purge(this.map)
+  }
+}
+
+/** @type {WeakMap<HTMLElement, SweepPage>} */
+const pages = new WeakMap()
+
+/** @param {Component} component */
+export default function (component) {
+  const { parentElement } = component
+  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".lab-sweep"))
+  const page = pages.get(root) ?? new SweepPage(root, component)
+  pages.set(root, page)
+  page.component = component
+  page.update(readData(component.data), isDark(parentElement) ? "dark" : "light")
+  return () => {
+    if (page.component !== component) return // a rerun came before this call was over, and Streamlit ends it late
+    pages.delete(root)
+    page.close()
+  }
+}

@@ -1,0 +1,200 @@
+// @ts-check
+// What a sweep has found: curves, a table, and what foretold a failure.
+import { element, escaped } from "./live_elements.js"
+import { loadPlotly, plotConfig } from "./plot_parts.js"
+
+/** @import { SweepPage } from "./sweep.js" */
+/** @import { Figure, Findings, Value } from "./types.d.ts" */
+
+const HEIGHT = 380
+const [LEARNED, FAILED] = [
+  { name: "learned", color: "#0072B2", symbol: "circle" },
+  { name: "did not learn", color: "#D55E00", symbol: "x" },
+]
+
+export class SweepFindings {
+  /** @param {SweepPage} page */
+  constructor(page) {
+    this.page = page
+    this.charts = {
+      rates: chartBox("rates", "Final loss against the learning rate, mean and range over the seeds"),
+      courses: chartBox("courses", "Loss over the steps of each method at its best cell"),
+      signs: chartBox("signs", "Two early measures of every lane against each other"),
+    }
+    this.table = element("div", { className: "lab-table" })
+    this.signs = element("div", { className: "lab-table" })
+    this.told = element("p", { className: "lab-note" })
+    this.axes = ["x", "y"].map(() => element("select", { onchange: () => this.draw() }))
+    const [x, y] = this.axes
+    this.box = element(
+      "div",
+      { className: "lab-grid", hidden: true },
+      panel("How forgiving is each method?", "", [this.table], "", true),
+      panel(
+        "Final loss against the learning rate",
+        "",
+        [this.charts.rates],
+        "Mean of the last 20 steps, over the seeds; the band is their range. A lane that diverged counts with its first loss.",
+      ),
+      panel(
+        "Each method at its best cell",
+        "",
+        [this.charts.courses],
+        "The cell with the lowest mean final loss of all that are done; the band is the range over its seeds.",
+      ),
+      panel(
+        "What foretells failure?",
+        "",
+        [this.told, this.signs],
+        "AUC for “does not learn” over all lanes that are done, by what was measured at steps 10, 25 and 50. Which side warns was fixed before any sweep was run.",
+      ),
+      panel(
+        "Two early measures",
+        element("span", {}, "across ", x, " up ", y),
+        [this.charts.signs],
+        "A point is a lane.",
+      ),
+    )
+    /** @type {Findings | null} */
+    this.found = null
+    this.resized = new ResizeObserver(() => this.draw())
+    this.resized.observe(this.box)
+  }
+
+  /** @param {Findings | null} found */
+  show(found) {
+    this.found = found
+    this.box.hidden = !found
+    if (!found) return
+    this.table.replaceChildren(tableOf(found.table.head, found.table.rows))
+    this.told.textContent = found.sign_sentences.join(" ")
+    this.signs.replaceChildren(
+      tableOf(
+        ["measure", "warns when", "step 10", "25", "50", "lanes", "reading"],
+        found.signs.map(({ label, warns, auc, cells, reading }) => [
+          label,
+          warns,
+          ...auc.map((value) => (value === null ? "–" : value.toFixed(2))),
+          String(cells),
+          reading,
+        ]),
+      ),
+    )
+    this.offer(found)
+    this.draw()
+  }
+
+  /** @param {Findings} found */
+  offer({ points }) {
+    const names = points.measures.map(({ label }) => label)
+    this.axes.forEach((select, i) => {
+      if ([...select.options].map(({ value }) => value).join() === names.join()) return
+      const before = select.value
+      select.replaceChildren(...names.map((name) => element("option", { value: name, textContent: name })))
+      const first = names.filter((name) => name.startsWith(i ? "median" : "‖update‖"))[0] ?? names[i] ?? ""
+      select.value = names.includes(before) ? before : first
+    })
+  }
+
+  async draw() {
+    const { found, page } = this
+    if (!found || !this.box.offsetWidth) return
+    const Plotly = await loadPlotly(String(page.plotlyUrl))
+    if (page.closed) return
+    const figures = { ...found.figures, signs: this.scatter(found) }
+    for (const [name, figure] of Object.entries(figures)) {
+      const box = this.charts[/** @type {keyof SweepFindings["charts"]} */ (name)]
+      if (!box.offsetWidth) continue
+      const layout = {
+        ...figure.layout,
+        template: page.templates?.[page.theme ?? "light"],
+        height: HEIGHT,
+        autosize: true,
+        font: { size: box.offsetWidth < 520 ? 11 : 13 },
+        uirevision: `${page.sweep?.revision}-${name}`,
+      }
+      await Plotly.react(box, figure.data, layout, plotConfig(Plotly, box, `radam-lab-sweep-${name}`))
+      box.classList.add("lab-chart")
+      box.dataset.drawn = String(Number(box.dataset.drawn ?? 0) + 1)
+    }
+  }
+
+  /** @param {Findings} found */
+  scatter({ points }) {
+    const [x, y] = this.axes.map((select) => points.measures.find(({ label }) => label === select.value))
+    const data = [LEARNED, FAILED].map(({ name, color, symbol }, failed) => {
+      const own = points.learned.flatMap((learned, place) => (learned !== null && learned === !failed ? [place] : []))
+      return {
+        type: "scatter",
+        mode: "markers",
+        name,
+        marker: { color, symbol, size: 8, opacity: 0.75 },
+        x: own.map((place) => x?.values[place] ?? null),
+        y: own.map((place) => y?.values[place] ?? null),
+        text: own.map((place) => escaped(points.labels[place])),
+        hovertemplate: "%{text}<extra></extra>",
+      }
+    })
+    const layout = { hovermode: "closest", showlegend: true, xaxis: axis(x), yaxis: axis(y) }
+    return /** @type {Figure} */ (/** @type {unknown} */ ({ data, layout }))
+  }
+
+  close() {
+    this.resized.disconnect()
+    for (const box of Object.values(this.charts)) window.Plotly?.purge(box)
+  }
+}
+
+/**
+ * On a log scale where the values are all above 0 and span more than a power of ten.
+ * @param {{ label: string, values: Value[] } | undefined} measure
+ */
+function axis(measure) {
+  const values = (measure?.values ?? []).filter((value) => value !== null)
+  const log = values.length > 0 && Math.min(...values) > 0 && Math.max(...values) > 10 * Math.min(...values)
+  return { title: { text: measure?.label ?? "" }, type: log ? "log" : "linear" }
+}
+
+/**
+ * @param {string} name
+ * @param {string} alt
+ */
+function chartBox(name, alt) {
+  const box = element("div", { className: "lab-plot", role: "img", ariaLabel: alt })
+  box.style.minHeight = `${HEIGHT}px`
+  box.dataset.chart = name
+  return box
+}
+
+/**
+ * @param {string} title
+ * @param {Node | string} tools
+ * @param {Element[]} content
+ * @param {string} note
+ * @param {boolean} [wide]
+ */
+function panel(title, tools, content, note, wide = false) {
+  const head = element(
+    "div",
+    { className: "lab-head" },
+    element("span", { className: "lab-title", textContent: title }),
+    tools,
+  )
+  const below = note ? [element("p", { className: "lab-note", textContent: note })] : []
+  return element("section", { className: wide ? "lab-panel lab-wide" : "lab-panel" }, head, ...content, ...below)
+}
+
+/**
+ * @param {string[]} head
+ * @param {string[][]} rows
+ */
+function tableOf(head, rows) {
+  const cells = (/** @type {"td" | "th"} */ tag, /** @type {string[]} */ texts) =>
+    element("tr", {}, ...texts.map((textContent, i) => element(i ? tag : "th", { textContent, scope: i ? "" : "row" })))
+  return element(
+    "table",
+    {},
+    element("thead", {}, cells("th", head)),
+    element("tbody", {}, ...rows.map((row) => cells("td", row))),
+  )
+}

@@ -1,0 +1,77 @@
+"""The sweep in the browser: maps that fill in by one event stream, and what was found; see scripts/sweep.js."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard.asked.sweep_config import SweepConfig
+from dashboard.browser.assets import base_path, importing, plotly_url
+from dashboard.browser.chart import joined
+from dashboard.evidence.steps import grid_steps
+from dashboard.figures.look import TEMPLATES
+from dashboard.figures.sweep import maps_figure
+from dashboard.remembered import shared
+from demo_models import TASKS
+from radam_core.evidence import LEARNED
+
+_STYLES = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("live.css", "sweep.css")]
+_component = st.components.v2.component(
+    "radam_lab_sweep",
+    html='<div class="lab-sweep"></div>',
+    css="\n".join(_STYLES),
+    js=importing("sweep.js", ".lab-sweep"),
+    isolate_styles=False,
+)
+
+
+def live_sweep(
+    config: SweepConfig,
+    run: str | None,
+    attempt: float,
+    wants: str | None,
+    on_action: Callable[[], None],
+    on_open: Callable[[], None],
+) -> None:
+    """Draws a sweep, and its run if there is one. `on_action` is called when a visitor presses a button in it, or when
+    the run has ended; `on_open` when they want to see the lanes of some cells."""
+    own = {
+        "base": base_path(),
+        "plotlyUrl": plotly_url(),
+        "templates": TEMPLATES,
+        "run": {"id": run, "attempt": attempt, "wants": wants},
+    }
+    drawn = _drawn(config.to_json())
+    _component(key="sweep", data=joined(own, drawn=drawn), on_action_change=on_action, on_open_change=on_open)
+
+
+@shared(20)
+def _drawn(text: str) -> bytes:
+    """What follows from the configuration alone, as JSON; `revision` names it."""
+    config = SweepConfig.make(text)
+    metrics = TASKS[config.task].metrics
+    metric = next(iter(metrics), None)
+    drawn = {
+        "maps": {
+            "mean": _plain(maps_figure(config)),
+            "seeds": _plain(maps_figure(config, every_seed=True)) if len(config.seeds) > 1 else None,
+        },
+        "grid": grid_steps(config.steps),
+        "labels": [cell.lane.label for cell in config.cells],
+        "baselines": [config.baseline(cell.contender) for cell in config.cells],
+        "learned": LEARNED,
+        "metric": metric,
+        "better": metrics[metric] if metric else "lower",
+        "revision": hashlib.sha256(text.encode()).hexdigest()[:12],
+    }
+    return json.dumps(drawn).encode()
+
+
+def _plain(figure: go.Figure) -> Any:
+    plain = json.loads(figure.to_json())
+    plain["layout"].pop("template", None)
+    return plain

@@ -1,0 +1,75 @@
+"""How one cell of a sweep ended, or how far it has come."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dashboard.asked.sweep_config import Cell, SweepConfig
+from demo_models import TASKS
+from radam_core.evidence import learns
+
+FINISHED, DIVERGED, UNDER_WAY, WAITING = "finished", "diverged", "under way", "waiting"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is known of a lane: its outline, without where it stands in the grid."""
+
+    status: str = WAITING
+    last: int = 0  # the step it has come to
+    first_loss: float = float("nan")
+    final_loss: float = float("nan")  # the mean over the last steps; nan of a lane that diverged or has not ended
+    losses: tuple[float | None, ...] = ()  # at the steps of `grid_steps`, as far as it has come
+    metrics: tuple[float | None, ...] = ()  # the task's first metric, as last measured before these
+    latest: Mapping[str, float | None] = field(default_factory=dict)  # all metrics when they were last measured
+    signs: Mapping[str, Mapping[int, float]] = field(default_factory=dict)  # early measures by name and step
+    diverged_at: int | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.status in (FINISHED, DIVERGED)
+
+
+@dataclass(frozen=True)
+class CellOutcome:
+    cell: Cell
+    outcome: Outcome
+    baseline: float | None
+
+    @property
+    def reference(self) -> float:
+        """What a final loss is compared with: the task's baseline, or where it has none the lane's own first loss."""
+        return self.outcome.first_loss if self.baseline is None else self.baseline
+
+    @property
+    def learns(self) -> bool | None:
+        """None while that is open."""
+        return learns(self.outcome.final_loss, self.reference) if self.outcome.over else None
+
+
+def cell_outcomes(config: SweepConfig, outcomes: Mapping[int, Outcome] | list[Outcome]) -> list[CellOutcome]:
+    """By place."""
+    baselines = [config.baseline(number) for number in range(len(config.contenders))]
+    return [CellOutcome(cell, outcomes[cell.place], baselines[cell.contender]) for cell in config.cells]
+
+
+def cell_row(config: SweepConfig, found: CellOutcome) -> dict[str, Any]:
+    """A cell as a line of a table, plain values only."""
+    cell, outcome = found.cell, found.outcome
+    metric = next(iter(TASKS[config.task].metrics), None)
+    values = {"lr": cell.lane.lr, "warmup_steps": None, "beta2": cell.lane.as_lane(1).method.betas[1], **cell.values}
+    return {
+        "method": cell.lane.method if cell.values.get("warmup_steps") else config.contenders[cell.contender].method,
+        "label": config.contenders[cell.contender].label,
+        **values,
+        "seed": cell.seed,
+        "final_loss": number(outcome.final_loss),
+        "metric": outcome.latest.get(metric) if metric else None,
+        "status": outcome.status if outcome.diverged_at is None else f"{outcome.status} at step {outcome.diverged_at}",
+        "learns": found.learns,
+    }
+
+
+def number(value: float | None) -> float | None:
+    """A float that JSON can hold, to seven digits: None stands for what is not finite."""
+    return float(f"{value:.7g}") if value is not None and abs(value) < float("inf") else None

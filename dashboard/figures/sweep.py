@@ -1,0 +1,223 @@
+"""The figures of a sweep. Its maps are built before the data: each cell knows its lanes, and the browser colours it.
+
+meta = {"cells": [[[3, 4, 5], ...], ...]}     of a map: the lanes behind each cell, by row and column
+meta = {"needs": 0}                           the line of the shortest warmup that works, of a contender
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from dashboard.asked.sweep_config import LR, WARMUP, Cell, SweepConfig
+from dashboard.evidence.findings import Findings, Line, Rate
+from dashboard.figures.look import GREY, VERMILION, Style
+from dashboard.figures.methods import STYLES
+from dashboard.figures.parts import band, line, log_axis, step_axis, x_axis, y_axis
+
+ROW_PIXELS, GAP_PIXELS, AROUND_PIXELS = 30, 34, 110
+MOST_WRITTEN = 14  # columns of a map whose cells have their number written into them
+SYMBOLS = {LR: "lr", WARMUP: "warmup", "beta2": "β₂", "beta1": "β₁", "eps": "ε", "frozen_steps": "frozen"}
+
+
+def row_name(config: SweepConfig, cell: Cell, every_seed: bool) -> str:
+    """A row of a map: where the cell stands on all axes but that of the learning rates."""
+    own = [f"{SYMBOLS.get(name, name)} {_plain(value)}" for name, value in cell.values.items() if name != LR]
+    own = [text for name, text in zip([n for n in cell.values if n != LR], own, strict=True) if _runs(config, name)]
+    seed = [f"seed {cell.seed}"] if every_seed and len(config.seeds) > 1 else []
+    return ", ".join([*own, *seed])
+
+
+def _runs(config: SweepConfig, axis: str) -> bool:
+    return len(config.axes[axis]) > 1
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def maps_figure(config: SweepConfig, every_seed: bool = False) -> go.Figure:
+    """A map a contender, one above the other: learning rates from left to right, the other axes upwards."""
+    panels = [_panel(config, number, every_seed) for number in range(len(config.contenders))]
+    heights = [ROW_PIXELS * len(rows) for rows, _ in panels]
+    titles = [_title(config, number) for number in range(len(panels))]
+    inner = sum(heights) + GAP_PIXELS * (len(panels) - 1)
+    spacing = GAP_PIXELS / inner if len(panels) > 1 else 0
+    figure = make_subplots(len(panels), 1, row_heights=heights, vertical_spacing=spacing, subplot_titles=titles)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 14})
+    figure.layout.height = inner + AROUND_PIXELS
+    figure.layout.margin = {"l": 10, "r": 10, "t": 34, "b": 10}
+    figure.layout.hovermode = "closest"
+    figure.layout.coloraxis = {"colorscale": "Viridis", "colorbar": {"thickness": 14, "outlinewidth": 0, "len": 1}}
+    for number, (rows, cells) in enumerate(panels):
+        columns = len(config.axes[LR])
+        figure.add_trace(
+            go.Heatmap(
+                z=[[None] * columns for _ in rows],
+                coloraxis="coloraxis",
+                xgap=2,
+                ygap=2,
+                hoverongaps=False,
+                meta={"cells": cells},
+                showscale=False,
+                hovertemplate="%{customdata}<extra></extra>",
+                texttemplate="%{text}" if columns <= MOST_WRITTEN else None,
+                name=config.contenders[number].label,
+            ),
+            row=number + 1,
+            col=1,
+        )
+        rates = [config.contenders[number].lr_times * rate for rate in config.axes[LR]]
+        _axes(figure, number, rates, rows, last=number == len(panels) - 1 or _other_rates(config, number))
+        if config.contenders[number].has(WARMUP) and _has_lengths(config) and not every_seed:
+            figure.add_trace(_needs(number), row=number + 1, col=1)
+    return figure
+
+
+def _has_lengths(config: SweepConfig) -> bool:
+    """Whether the rows of a map are warmup lengths and nothing else."""
+    return [name for name in config.axes if name != LR and _runs(config, name)] == [WARMUP]
+
+
+def _other_rates(config: SweepConfig, number: int) -> bool:
+    return config.contenders[number].lr_times != 1 or (
+        number + 1 < len(config.contenders) and config.contenders[number + 1].lr_times != 1
+    )
+
+
+def _title(config: SweepConfig, number: int) -> str:
+    return f"<b>{_escaped(config.contenders[number].label)}</b>"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _panel(config: SweepConfig, number: int, every_seed: bool) -> tuple[list[str], list[list[list[int]]]]:
+    """The names of a contender's rows, and the places of the lanes in each of its cells."""
+    rows: dict[str, list[list[int]]] = {}
+    for cell in config.cells:
+        if cell.contender == number:
+            name = row_name(config, cell, every_seed)
+            row = rows.setdefault(name, [[] for _ in config.axes[LR]])
+            row[cell.at.get(LR, 0)].append(cell.place)
+    return list(rows), list(rows.values())
+
+
+def _axes(figure: go.Figure, number: int, rates: Sequence[float], rows: Sequence[str], last: bool) -> None:
+    suffix = str(number + 1) if number else ""
+    shown = {"showgrid": False, "zeroline": False, "showline": False, "ticks": ""}
+    figure.layout[f"xaxis{suffix}"].update(
+        {
+            **shown,
+            "tickmode": "array",
+            "tickvals": list(range(len(rates))),
+            "ticktext": [_plain(float(f"{rate:.6g}")) for rate in rates],
+            "showticklabels": last,
+            "range": [-0.5, len(rates) - 0.5],
+            "title": {"text": "learning rate" if last else ""},
+        }
+    )
+    figure.layout[f"yaxis{suffix}"].update(
+        {
+            **shown,
+            "tickmode": "array",
+            "tickvals": list(range(len(rows))),
+            "ticktext": list(rows),
+            "range": [-0.5, len(rows) - 0.5],
+        }
+    )
+
+
+def _needs(number: int) -> go.Scatter:
+    return go.Scatter(
+        x=[],
+        y=[],
+        mode="lines",
+        line={"color": VERMILION, "width": 4},
+        meta={"needs": number},
+        hoverinfo="skip",
+        showlegend=False,
+        name="shortest warmup that works",
+    )
+
+
+def line_styles(found: Findings) -> list[Style]:
+    """Each line in its contender's colour: several of one contender from pale to full. No two contenders look alike."""
+    styles: list[Style] = []
+    taken: list[tuple[str, str]] = []
+    for number, contender in enumerate(found.config.contenders):
+        base = STYLES[contender.method]
+        dashes = (base.dash, "solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+        dash = next((dash for dash in dashes if (base.color, dash) not in taken), base.dash)
+        taken.append((base.color, dash))
+        count = len(found.lines_of(number))
+        styles += [Style(_paler(base.color, k, count), dash, 3.0) for k in range(count)]
+    return styles
+
+
+def _paler(color: str, k: int, count: int) -> str:
+    """The k-th of so many shades; the last is the colour itself. They stay darker than white and lighter than black."""
+    share = 0.62 * (1 - (k + 1) / count)
+    parts = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(part + (208 - part) * share):02x}" for part in parts)
+
+
+def rates_figure(found: Findings) -> go.Figure:
+    """The paper's robustness figure: the final loss against the learning rate, mean and range over the seeds."""
+    figure = go.Figure()
+    for one, style in zip(found.lines, line_styles(found), strict=True):
+        known = [rate for rate in one.known if np.isfinite(rate.ends).all()]
+        if not known:
+            continue
+        lrs, ends = np.array([rate.lr for rate in known]), [rate.ends for rate in known]
+        if max(map(len, ends)) > 1:
+            low, high = (np.array([pick(values) for values in ends]) for pick in (min, max))
+            figure.add_trace(band(lrs, low, high, one.name, style.color).update(showlegend=False, opacity=0.18))
+        means = [float(np.mean(values)) for values in ends]
+        hover = "lr %{x}: %{y:.3g}"
+        figure.add_trace(line(lrs, means, _escaped(one.name), style, hovertemplate=hover).update(mode="lines+markers"))
+    _baseline(figure, found)
+    x_axis(figure, "learning rate", **log_axis())
+    y_axis(figure, "final loss", **log_axis())
+    return figure
+
+
+def courses_figure(found: Findings, steps: Sequence[int]) -> go.Figure:
+    """Each contender at its best cell: the loss over the steps, mean and range over the seeds."""
+    figure = go.Figure()
+    styles = dict(zip(map(id, found.lines), line_styles(found), strict=True))
+    for number in range(len(found.config.contenders)):
+        best = best_cell(found.lines_of(number))
+        if best is None:
+            continue
+        one, rate = best
+        losses = [[np.nan if value is None else value for value in cell.outcome.losses] for cell in rate.over]
+        length = min(map(len, losses))
+        if not length:
+            continue
+        values, t = np.array([row[:length] for row in losses]), np.array(steps[:length], dtype=float)
+        style, name = styles[id(one)], f"{_escaped(one.name)}, lr {rate.lr:g}"
+        if len(values) > 1:
+            shade = band(t, np.nanmin(values, 0), np.nanmax(values, 0), name, style.color)
+            figure.add_trace(shade.update(showlegend=False, opacity=0.18))
+        figure.add_trace(line(t, np.nanmean(values, 0), name, style))
+    _baseline(figure, found)
+    step_axis(figure, log_t=False, title="step")
+    y_axis(figure, "loss, mean of 20 steps", **log_axis())
+    return figure
+
+
+def best_cell(lines: Sequence[Line]) -> tuple[Line, Rate] | None:
+    """Of a contender: the lowest mean end of all its lines and rates that are over."""
+    known = [(one, one.best) for one in lines]
+    best = [(one, rate) for one, rate in known if rate is not None]
+    return min(best, key=lambda pair: float(np.mean(pair[1].ends)), default=None)
+
+
+def _baseline(figure: go.Figure, found: Findings) -> None:
+    baseline = found.config.baseline(0)
+    if baseline is not None and figure.data:
+        figure.add_hline(y=baseline, line={"dash": "dash", "color": GREY}, annotation={"text": "ignores its input"})

@@ -1,0 +1,128 @@
+"""Which sweep the page shows: what an address asks for, what was run last, and the race that some cells make."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from dashboard.asked.sweep_config import SweepConfig
+from dashboard.asked.sweep_presets import SWEEPS
+from dashboard.browser import address
+from dashboard.engine.engine import Engine
+from dashboard.forms.race_form import plain
+from dashboard.forms.sweep_form import DEFAULT, choice_of, open_form
+from dashboard.runs.states import FINISHED
+from dashboard.runs.store import Run, run_id
+from dashboard.server.visitor import visitor_id
+
+_RUN, _ATTEMPT, _LINK, _SEEN, _REFUSED = "sweep-run", "sweep-attempt", "sweep-link", "sweep-seen", "sweep-refused"
+
+
+@dataclass(frozen=True)
+class SweepLink:
+    """What the page's address holds: a sweep by name or written out, or a run. It is anybody's: nothing trusts it."""
+
+    preset: str = ""
+    config: str = ""
+    run: str = ""
+
+    @classmethod
+    def from_address(cls) -> "SweepLink":
+        return cls(*("".join(address.asked(field.name)[:1]) for field in fields(cls)))
+
+    def given(self) -> dict[str, str]:
+        return {name: value for name, value in vars(self).items() if value}
+
+    def to_address(self) -> None:
+        for name, value in self.given().items():
+            address.say(name, [value])
+
+    def url(self) -> str:
+        page = str(st.context.url or "/sweep").split("?")[0]
+        return f"{page}?{urlencode(self.given())}".rstrip("?")
+
+
+def named(config: SweepConfig) -> SweepLink:
+    """The shortest link to a configuration; `ValueError` if it names files of this machine."""
+    choice = choice_of(config)
+    return SweepLink(preset=choice) if choice else SweepLink(config=config.to_link())
+
+
+def link_to(config: SweepConfig, run: Run[SweepConfig] | None) -> SweepLink:
+    if run is not None and run.config == config:
+        return SweepLink(run=run.id)
+    if run is None and choice_of(config) == DEFAULT:
+        return SweepLink()
+    try:
+        found = named(config)
+    except ValueError:
+        found = SweepLink()
+    return SweepLink(found.preset, found.config, run.id if run else "")
+
+
+def follow_link(engine: Engine | None) -> None:
+    """Opens what the address asks for; a sentence says what of it cannot be opened."""
+    link = SweepLink.from_address()
+    if link in (SweepLink(), st.session_state.get(_LINK)):
+        return
+    run = engine.sweep(link.run) if engine and link.run else None
+    if run:
+        open_form(run.config)
+        st.session_state[_RUN] = run.id
+    try:
+        if link.config:
+            open_form(SweepConfig.from_link(link.config))
+        elif link.preset:
+            if link.preset not in SWEEPS:
+                raise ValueError(f"preset must be one of {', '.join(SWEEPS)}, got {link.preset[:40]!r}")
+            open_form(SWEEPS[link.preset].config)
+    except ValueError as problem:
+        _refuse(f"The link cannot be opened: {plain(str(problem).splitlines()[0])}")
+    if link.run and not run:
+        _refuse(
+            f"This server does not have the run {plain(link.run[:20])} of the link: runs that nobody uses are dropped."
+        )
+
+
+def remember_link(link: SweepLink) -> None:
+    st.session_state[_LINK] = link
+
+
+def _refuse(sentence: str) -> None:
+    st.session_state[_REFUSED] = [*st.session_state.get(_REFUSED, []), sentence]
+
+
+def refused() -> list[str]:
+    """What of the link could not be opened, said once."""
+    return list(st.session_state.pop(_REFUSED, []))
+
+
+def start(engine: Engine, config: SweepConfig) -> None:
+    st.session_state[_RUN] = engine.submit(config, visitor_id())
+    st.session_state[_ATTEMPT] = time.time()
+
+
+def attempt() -> float:
+    return float(st.session_state.get(_ATTEMPT, 0.0))
+
+
+def shown_run(engine: Engine | None, config: SweepConfig | None) -> Run[SweepConfig] | None:
+    """The run that was started or opened last, until it is over and a control is moved; then that of the controls."""
+    if engine is None:
+        return None
+    moved = st.session_state.get(_SEEN) != config
+    st.session_state[_SEEN] = config
+    run = engine.sweep(st.session_state.get(_RUN, ""))
+    if run and (config is None or not moved or not run.over or run.config == config):
+        return run
+    st.session_state[_RUN] = ""
+    same = engine.sweep(run_id(config)) if config else None
+    return same if same and (same.state == FINISHED or not same.over) else None
+
+
+def race_of_cells(engine: Engine, run: Run[SweepConfig], places: Sequence[object]) -> str:
+    """The run of the race that these lanes make, for the race page; `ValueError` says why there is none."""
+    known = {place for place in places if isinstance(place, int) and 0 <= place < run.config.size}
+    return engine.submit(run.config.race_of(sorted(known)), visitor_id())
