@@ -1,4 +1,4 @@
-"""The command line: `python -m dashboard race --preset figure-1`, and lists of the presets and tasks."""
+"""The command line: `python -m dashboard race --preset figure-1`, `sweep`, and lists of what there is."""
 
 import argparse
 import json
@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from dashboard import sweep_command
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import PRESETS, named, task_race
+from dashboard.command_settings import APP, INTERRUPTED, setting, value
 from dashboard.headless import Recording
 from dashboard.runs.store import Store
 from demo_models import TASKS
-
-APP = "http://localhost:8501"
-INTERRUPTED = 130  # the shell's number for a command ended by Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     race.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     race.add_argument("--out", type=Path, metavar="DIR", help="keep configuration, frames and summary there")
     race.set_defaults(run=_race)
+    sweep_command.add_parsers(commands)
     for name, show in (("tasks", _show_tasks), ("presets", _show_presets)):
         commands.add_parser(name, help=f"list the {name}").set_defaults(run=show)
     return parser
@@ -96,34 +96,19 @@ def _config(options: argparse.Namespace) -> RaceConfig:
         config = task_race(options.task)
     names = ("seed", "steps", "batch_size", "half_batch_steps", "device")
     changes = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    settings = dict(_setting(text, config.task) for text in options.set)
+    settings = dict(setting(text, config.task) for text in options.set)
     return config.changed(**changes, settings=settings, lanes=_lanes(config, options.lane))
 
 
 def _lanes(config: RaceConfig, changes: Sequence[str]) -> list[dict[str, Any]]:
     lanes = {lane.label: lane.model_dump(exclude_none=True) for lane in config.lanes}
     for text in changes:
-        name, separator, value = text.partition("=")
-        label, _, setting = name.rpartition(".")
+        name, separator, given = text.partition("=")
+        label, _, own = name.rpartition(".")
         if not separator or label not in lanes:
             raise ValueError(f"--lane must be LABEL.SETTING=VALUE with one of {', '.join(lanes)}, got {text!r}")
-        lanes[label][setting] = _value(value)
+        lanes[label][own] = value(given)
     return list(lanes.values())
-
-
-def _setting(text: str, task: str) -> tuple[str, Any]:
-    name, separator, value = text.partition("=")
-    owner, dot, setting = name.partition(".")
-    if not separator or not dot or owner != task:
-        raise ValueError(f"--set must be {task}.SETTING=VALUE for this race, got {text!r}")
-    return setting, _value(value)
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text  # a word, such as numbers.norm=pre
 
 
 class Interrupt:
@@ -192,8 +177,8 @@ def _table(summary: dict[str, Any]) -> str:
 def _show_tasks(_: argparse.Namespace) -> int:
     for task in TASKS.values():
         print(f"{task.name}: {task.story}")
-        for setting in task.settings:
-            print(f"    {task.name}.{setting.name} = {setting.default!r}: {setting.help} ({setting.allowed})")
+        for one in task.settings:
+            print(f"    {task.name}.{one.name} = {one.default!r}: {one.help} ({one.allowed})")
     return 0
 
 

@@ -5,7 +5,6 @@ import math
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,46 +54,40 @@ class RunningSweep:
     new: int = 0  # lanes that had to be trained
     lane_steps: int = 0  # that were trained here
     seconds: float = 0.0  # of training
-    message: str = ""
     _feed: SweepFeed | None = field(default=None, repr=False)
 
     def train(self) -> Iterator[Status]:
         """The run's status, a few times a second, until it is over. `RuntimeError` says why it could not be trained."""
-        with self._engine() as engine:
-            self.new = engine.estimate(self.config).new
-            if self.new and not engine.wait_until_ready(READY_SECONDS):
-                raise RuntimeError(engine.trouble or "The workers did not start.")
-            run = engine.submit(self.config)
-            feed = engine.feeds.open(run)
-            assert isinstance(feed, SweepFeed)
-            self._feed, before, started = feed, feed.lane_steps(), time.perf_counter()
-            while True:
-                status = feed.status
-                if status.over:
-                    break
-                if self.stopped:
-                    engine.stop(run)
-                self.seconds = time.perf_counter() - started
-                yield status
-                time.sleep(LOOK_SECONDS)
-            feed.look()
-            self.seconds, self.lane_steps = time.perf_counter() - started, feed.lane_steps() - before
-            self.message = status.message
-            if status.state == FAILED:
-                raise RuntimeError(status.message)
-            self.stopped = status.state != FINISHED
-
-    @contextmanager
-    def _engine(self) -> Iterator[Engine]:
         with tempfile.TemporaryDirectory() as folder:
             store = Store(Path(folder)) if self.fresh else Store()
             engine = Engine(store, guest=not self.fresh)
-            engine.start()
             try:
-                yield engine
+                self.new = engine.estimate(self.config).new
+                if self.new:
+                    engine.start()
+                yield from self._until_over(engine)
             finally:
-                engine.close()
+                if self.new:
+                    engine.close()
                 store.close()
+
+    def _until_over(self, engine: Engine) -> Iterator[Status]:
+        if self.new and not engine.wait_until_ready(READY_SECONDS):
+            raise RuntimeError(engine.trouble or "The workers did not start.")
+        run = engine.submit(self.config)
+        feed = engine.feeds.open(run)
+        assert isinstance(feed, SweepFeed)
+        self._feed, before, started = feed, feed.lane_steps(), time.perf_counter()
+        while not feed.status.over:
+            if self.stopped:
+                engine.stop(run)
+            yield feed.status
+            time.sleep(LOOK_SECONDS)
+        feed.look()
+        self.seconds, self.lane_steps = time.perf_counter() - started, feed.lane_steps() - before
+        if feed.status.state == FAILED:
+            raise RuntimeError(feed.status.message)
+        self.stopped = feed.status.state != FINISHED
 
     def findings(self) -> Findings:
         assert self._feed is not None

@@ -30,6 +30,7 @@ SIGNS: tuple[Sign, ...] = (
     Sign("update_rms", "update, root mean square", SIZE, 1),
     Sign("relative_update", "‖update‖ / ‖θ‖", SIZE, 1),
     Sign("multiplier", "what is left of the rate, wₜ rₜ", SIZE, 1),
+    Sign("critical", "part of the critical step that was taken", SIZE, 1),
     Sign("psi_across", "spread of ψ, Var[ln ψ] across parameters", VARIANCE, 1),
     Sign("psi_theory", "spread of ψ in theory, Var[ln ψ] times (wₜ rₜ)²", VARIANCE, 1),
 )

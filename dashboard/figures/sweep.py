@@ -17,7 +17,7 @@ from dashboard.figures.look import GREY, VERMILION, Style
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import band, line, log_axis, step_axis, x_axis, y_axis
 
-ROW_PIXELS, GAP_PIXELS, AROUND_PIXELS = 30, 34, 110
+ROW_PIXELS, GAP_PIXELS, AROUND_PIXELS = 30, 44, 110
 MOST_WRITTEN = 14  # columns of a map whose cells have their number written into them
 SYMBOLS = {LR: "lr", WARMUP: "warmup", "beta2": "β₂", "beta1": "β₁", "eps": "ε", "frozen_steps": "frozen"}
 
@@ -50,6 +50,7 @@ def maps_figure(config: SweepConfig, every_seed: bool = False) -> go.Figure:
     figure.layout.height = inner + AROUND_PIXELS
     figure.layout.margin = {"l": 10, "r": 10, "t": 34, "b": 10}
     figure.layout.hovermode = "closest"
+    figure.layout.plot_bgcolor = "rgba(128, 136, 144, 0.13)"  # a cell that has not begun
     figure.layout.coloraxis = {"colorscale": "Viridis", "colorbar": {"thickness": 14, "outlinewidth": 0, "len": 1}}
     for number, (rows, cells) in enumerate(panels):
         columns = len(config.axes[LR])
@@ -70,7 +71,8 @@ def maps_figure(config: SweepConfig, every_seed: bool = False) -> go.Figure:
             col=1,
         )
         rates = [config.contenders[number].lr_times * rate for rate in config.axes[LR]]
-        _axes(figure, number, rates, rows, last=number == len(panels) - 1 or _other_rates(config, number))
+        labelled = number == len(panels) - 1 or _other_rates(config, number)
+        _axes(figure, number, len(panels), rates, rows, labelled)
         if config.contenders[number].has(WARMUP) and _has_lengths(config) and not every_seed:
             figure.add_trace(_needs(number), row=number + 1, col=1)
     return figure
@@ -106,7 +108,9 @@ def _panel(config: SweepConfig, number: int, every_seed: bool) -> tuple[list[str
     return list(rows), list(rows.values())
 
 
-def _axes(figure: go.Figure, number: int, rates: Sequence[float], rows: Sequence[str], last: bool) -> None:
+def _axes(
+    figure: go.Figure, number: int, panels: int, rates: Sequence[float], rows: Sequence[str], labelled: bool
+) -> None:
     suffix = str(number + 1) if number else ""
     shown = {"showgrid": False, "zeroline": False, "showline": False, "ticks": ""}
     figure.layout[f"xaxis{suffix}"].update(
@@ -115,9 +119,9 @@ def _axes(figure: go.Figure, number: int, rates: Sequence[float], rows: Sequence
             "tickmode": "array",
             "tickvals": list(range(len(rates))),
             "ticktext": [_plain(float(f"{rate:.6g}")) for rate in rates],
-            "showticklabels": last,
+            "showticklabels": labelled,
             "range": [-0.5, len(rates) - 0.5],
-            "title": {"text": "learning rate" if last else ""},
+            "title": {"text": "learning rate" if number == panels - 1 else ""},
         }
     )
     figure.layout[f"yaxis{suffix}"].update(

@@ -98,6 +98,7 @@ class Outline:
                 "layers": float(norms[0] / norms[-1]) if len(norms) > 1 and norms[-1] > 0 else math.nan,
                 **sizes,
                 "multiplier": multiplier,
+                "critical": found.spread.get("critical", math.nan),
                 "psi_across": found.spread.get("psi_across", math.nan),
                 "psi_theory": variance * multiplier**2,
             }

@@ -108,7 +108,8 @@ def sign_sentences(found: Findings) -> list[str]:
     parts = [
         f"{reading}: {row['label']} at step {row['at_step']} ({row['auc']:.2f})" for reading, row in best.items() if row
     ]
-    told.append(f"The measure that told most, of each reading: {'; '.join(parts)}.")
+    if parts:
+        told.append(f"The measure that told most, of each reading: {'; '.join(parts)}.")
     told.append(
         "To tell is not to cause: lanes of one grid differ in their rates, and whatever follows from the rate tells as well as it does."
     )

@@ -20,7 +20,8 @@ BINS = 256  # bin e counts 2^(e - 127) <= |x| < 2^(e - 126), bin 0 what is below
 BIN_OF_ONE = 127
 # Of the adaptive rate psi (`spread.py`): Var[log psi] across a lane's parameters and within one of them, the kurtosis
 # of a half batch's gradient, and how many parameters are left out: for rounding, and for want of a gradient so far.
-SPREAD = ("psi_across", "psi_within", "kurtosis", "rounding", "no_gradient")
+# And of the step itself: which part of the critical one it was (`Race._critical`).
+SPREAD = ("psi_across", "psi_within", "kurtosis", "rounding", "no_gradient", "critical")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from radam_core.race.control import Control
 from radam_core.race.frames import (
@@ -91,6 +91,7 @@ class Race:
         halved = plan.measure and plan.half_batch_steps
         self.halves = HalfBatches(self.lanes, self.optimizer) if halved else None
         self.rounding: Tensor | None = None  # [K, N], from the first step on: what is left out of psi's spread
+        self.shadow: nn.Module | None = None  # on the lanes' parameters: what it computes leaves no trace
         self.diverged_at: list[int | None] = [None] * len(plan.lanes)
         self.limits: list[float] | None = None
         self.number = 0
@@ -104,6 +105,7 @@ class Race:
         if self.halves is not None:
             self.halves.keep(rows)
         self.rounding = None if self.rounding is None else self.rounding[rows]
+        self.shadow = None
         self.model = self.lanes.model
         self.plan = replace(self.plan, lanes=tuple(self.plan.lanes[row] for row in rows))
         self.seeds = _seeds(self.plan)
@@ -143,7 +145,7 @@ class Race:
         if self.halves is not None:
             self.halves.average()
         if gradient is not None and sizes is not None:
-            self._probe(t, gradient, sizes)
+            self._probe(t, gradient, sizes, self._critical(losses.detach(), batch))
         if plan.records(t):
             self._record(t, losses, norms, sizes)
         if plan.evaluates(t):
@@ -186,7 +188,20 @@ class Race:
             return ()
         return (*ALL, *self.lanes.groups.values()) if probing else ALL
 
-    def _probe(self, t: int, gradient: tuple[Any, Tensor], sizes: Sizes) -> None:
+    @torch.no_grad()
+    def _critical(self, losses: Tensor, batch: Batch) -> list[float]:
+        """By lane, just after a step: which part of the critical step it was, at which the loss of its own batch would
+        be back where it was. Along the step the loss is taken as a parabola, L + s a + c a^2 / 2 with a = 1 the step:
+        it is back at a = -2 s / c, so the part is -c / (2 s) = 1 + change / |s|. Above 1 the step has raised its loss.
+        nan for a step that goes uphill from the start, as momentum may."""
+        slope = -(self.lanes.grad * self.optimizer.scratch).sum(1)
+        self.shadow = self.shadow or self.lanes.another_model()
+        change = self.problem.loss(self.shadow, batch) - losses
+        pairs = zip(change.tolist(), slope.tolist(), strict=True)
+        parts = (1 + gained / -steep if steep < 0 else math.nan for gained, steep in pairs)
+        return [float(f"{part:.3g}") for part in parts]  # it is a difference of losses, and has no more digits
+
+    def _probe(self, t: int, gradient: tuple[Any, Tensor], sizes: Sizes, critical: list[float]) -> None:
         """What a histogram step tells, after it."""
         counts, norms = gradient
         unknown, by_group = torch.full_like(norms[0], math.nan), []
@@ -199,12 +214,12 @@ class Race:
             tuple(self.lanes.groups),
             self.probes.after(counts),
             dict(zip(BY_GROUP, values, strict=True)),
-            self._spread(),
+            self._spread() | {"critical": np.array(critical, np.float32)},
         )
         self._histograms.append(without(found, self._gone(t + 1)))
 
     def _spread(self) -> dict[str, Any]:
-        """Of psi after the step, by the names of `SPREAD`."""
+        """Of psi after the step, by its names in `SPREAD`."""
         if self.rounding is None:
             with torch.random.fork_rng(devices=[]):  # a model that is made draws random numbers
                 models = {seed: self.problem.make_model(seed) for seed in self.seeds}

@@ -7,7 +7,11 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.navigation import PAGES
 
-DOORS = ("race-more", "race-words", "race-runs", "race-share", "race-download", "rectification-steps")
+DOORS = (
+    *(f"race-{name}" for name in ("more", "words", "runs", "share", "download")),
+    *(f"sweep-{name}" for name in ("more", "words", "runs", "share", "download")),
+    "rectification-steps",
+)
 ROOT = Path(__file__).resolve().parents[2]
 # What a stranger may put into a link.
 HOSTILE = ["nan", "1e999", "-1", "<script>alert(1)</script>", "'; DROP TABLE runs; --", "a" * 10_000, "", "0.9990"]

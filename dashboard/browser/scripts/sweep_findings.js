@@ -68,18 +68,8 @@ export class SweepFindings {
     if (!found) return
     this.table.replaceChildren(tableOf(found.table.head, found.table.rows))
     this.told.textContent = found.sign_sentences.join(" ")
-    this.signs.replaceChildren(
-      tableOf(
-        ["measure", "warns when", "step 10", "25", "50", "lanes", "reading"],
-        found.signs.map(({ label, warns, auc, cells, reading }) => [
-          label,
-          warns,
-          ...auc.map((value) => (value === null ? "–" : value.toFixed(2))),
-          String(cells),
-          reading,
-        ]),
-      ),
-    )
+    this.signs.hidden = found.signs.every(({ auc }) => auc.every((value) => value === null))
+    this.signs.replaceChildren(signsTable(found.signs))
     this.offer(found)
     this.draw()
   }
@@ -182,6 +172,29 @@ function panel(title, tools, content, note, wide = false) {
   )
   const below = note ? [element("p", { className: "lab-note", textContent: note })] : []
   return element("section", { className: wide ? "lab-panel lab-wide" : "lab-panel" }, head, ...content, ...below)
+}
+
+/**
+ * The measures reading by reading: whose each is stands above them.
+ * @param {Findings["signs"]} signs
+ */
+function signsTable(signs) {
+  const table = tableOf(
+    ["measure", "warns when", "step 10", "25", "50", "lanes"],
+    signs.map(({ label, warns, auc, cells }) => [
+      label,
+      warns,
+      ...auc.map((value) => (value === null ? "–" : value.toFixed(2))),
+      String(cells),
+    ]),
+  )
+  const rows = [...(table.tBodies[0]?.rows ?? [])]
+  signs.forEach(({ reading }, i) => {
+    if (reading === signs[i - 1]?.reading) return
+    const head = element("th", { className: "lab-reading", colSpan: 6, scope: "rowgroup", textContent: reading })
+    rows[i].before(element("tr", {}, head))
+  })
+  return table
 }
 
 /**
