@@ -15,10 +15,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import torch
-
 from bench.driving.watching import ROOT, Server
 from bench.interleaved import Result
+from bench.plain_loops import plain_seconds
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import PRESETS
 from demo_models import TASKS
@@ -37,7 +36,9 @@ def run() -> Iterator[Result]:
             for seed in range(REPEATS):
                 times["app"].append(_watched(server, CONFIG.changed(seed=seed)))
                 times["one process"].append(_one_process(seed))
-                times["plain loops"].append(_plain_loops(seed))
+                problem = TASKS[CONFIG.task].open(CONFIG.settings)
+                plain = plain_seconds(problem, CONFIG.lanes, seed, PLAIN_STEPS, CONFIG.batch_size)
+                times["plain loops"].append(plain)
         finally:
             server.stop()
     steps = {"app": STEPS, "one process": STEPS, "plain loops": PLAIN_STEPS}
@@ -70,19 +71,3 @@ def _one_process(seed: int) -> float:
         check=True,
     )
     return float(json.loads(done.stdout)["seconds"])
-
-
-def _plain_loops(seed: int) -> float:
-    """Seconds of the same models and batches as anyone would write them, at torch's own threads."""
-    problem = TASKS[CONFIG.task].open(CONFIG.settings)
-    makers = {"radam": torch.optim.RAdam, "sgd": torch.optim.SGD}
-    start = time.perf_counter()
-    for lane in CONFIG.lanes:
-        model = problem.make_model(seed)
-        optimizer = makers.get(lane.method, torch.optim.Adam)(model.parameters(), lr=lane.lr)
-        for t in range(1, PLAIN_STEPS + 1):
-            loss = problem.loss(model, problem.batch(seed, t, CONFIG.batch_size))
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-    return time.perf_counter() - start

@@ -1,15 +1,12 @@
 """A sweep without a browser: over all cores, into the app's own store, and what it found. No torch but in workers."""
 
 import json
-import math
 import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
@@ -115,11 +112,6 @@ class RunningSweep:
         out.mkdir(parents=True, exist_ok=True)
         (out / "config.json").write_text(self.config.to_json() + "\n", encoding="utf-8")
         (out / "summary.json").write_text(json.dumps(self.summary(), indent=2) + "\n", encoding="utf-8")
-        table = cells_table(self.findings())
+        table = self.findings().table()
         (out / "cells.csv").write_bytes(as_csv(table))
         (out / "cells.parquet").write_bytes(as_parquet(table))
-
-
-def cells_table(found: Findings) -> pd.DataFrame:
-    table = pd.DataFrame(found.cells())
-    return table.replace({None: math.nan}).infer_objects()

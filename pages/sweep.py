@@ -1,21 +1,18 @@
-"""How forgiving is it? A grid of learning rates, warmup lengths and seeds, trained live: evidence in place of an anecdote."""
+"""How forgiving is it? Learning rates, warmup lengths and seeds, trained live: evidence in place of an anecdote."""
 
-import pandas as pd
 import streamlit as st
 
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.browser.sweep import live_sweep
 from dashboard.engine.engine import Engine, running_engine
-from dashboard.evidence.findings import Findings
 from dashboard.forms.cost import duration
 from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_form import last_allowed, sweep_controls
+from dashboard.forms.sweep_menus import download, recent, share
 from dashboard.forms.sweep_run import (
-    SweepLink,
     attempt,
     follow_link,
     link_to,
-    named,
     race_of_cells,
     refused,
     remember_link,
@@ -23,9 +20,6 @@ from dashboard.forms.sweep_run import (
     start,
 )
 from dashboard.navigation import page_file
-from dashboard.runs.downloads import as_csv, as_parquet
-from dashboard.runs.store import Run
-from dashboard.runs.sweep_feed import SweepFeed
 from dashboard.server.visitor import visitor_id
 from dashboard.words.sweep_words import glossary
 
@@ -52,40 +46,6 @@ def open_cells() -> None:
     st.session_state["sweep-cells"] = st.session_state["sweep"].get("open") or []
 
 
-def table(engine: Engine, run: Run[SweepConfig]) -> pd.DataFrame:
-    feed = engine.feeds.open(run.id)
-    assert isinstance(feed, SweepFeed)
-    return pd.DataFrame(Findings.of(feed.config, feed.outcomes()).cells())
-
-
-def share(link: SweepLink, config: SweepConfig) -> None:
-    with st.popover("Share", icon=":material/link:", key="sweep-share", on_change="rerun") as menu:
-        if not menu.open:
-            return
-        st.markdown("Opens what is on this page:")
-        st.code(link.url(), language=None, wrap_lines=True)
-        try:
-            whole = named(config)
-        except ValueError as problem:
-            st.markdown(plain(str(problem)))
-            return
-        if link.run:
-            st.markdown("Opens this sweep on any copy of RAdam Lab:")
-            st.code(whole.url(), language=None, wrap_lines=True)
-
-
-def download(engine: Engine, run: Run[SweepConfig] | None) -> None:
-    with st.popover(
-        "Download", icon=":material/download:", disabled=run is None, key="sweep-download", on_change="rerun"
-    ) as menu:
-        if run is None or not menu.open:
-            return
-        name, found = f"radam-lab-sweep-{run.id[:8]}", run
-        st.download_button("Cells (CSV)", lambda: as_csv(table(engine, found)), f"{name}.csv", "text/csv")
-        st.download_button("Cells (Parquet)", lambda: as_parquet(table(engine, found)), f"{name}.parquet")
-        st.download_button("Configuration (JSON)", run.config.to_json(), f"{name}.json", "application/json")
-
-
 engine = running_engine()
 follow_link(engine)
 st.title("How forgiving is it?")
@@ -106,6 +66,8 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if words.open:
             st.markdown(glossary(last_allowed()), width=620)
     link = link_to(config or last_allowed(), run)
+    if engine:
+        recent(engine)
     share(link, config or last_allowed())
     if engine:
         download(engine, run)
@@ -121,6 +83,5 @@ with st.container():
             st.switch_page(page_file("race"), query_params={"run": race_of_cells(engine, run, cells)})
         except ValueError as refusal:
             st.warning(plain(str(refusal)), icon=":material/block:")
-drawn = run.config if run else config or last_allowed()
 wants = engine.wants(run.id, visitor_id()) if engine and run else None
-live_sweep(drawn, run.id if run else None, attempt(), wants, act, open_cells)
+live_sweep(run.config if run else last_allowed(), run.id if run else None, attempt(), wants, act, open_cells)

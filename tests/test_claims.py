@@ -15,7 +15,7 @@ import torch
 
 from bench import reproduce
 from dashboard.figures import results
-from radam_core import Adam, GIAdam, RAdam, comparison, methods, schedules, simulation, theory
+from radam_core import Adam, GIAdam, RAdam, comparison, evidence, methods, schedules, simulation, theory
 
 ROOT = Path(__file__).resolve().parent.parent
 SCIENCE = (ROOT / "docs" / "SCIENCE.md").read_text(encoding="utf-8")
@@ -26,6 +26,7 @@ IN_SCOPE = {
         for name, value in vars(module).items()
     },
     "results": results,
+    "evidence": evidence,
     "losses": reproduce.losses,
     "learned": reproduce.learned,
     "metrics": reproduce.metrics,

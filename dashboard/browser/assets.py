@@ -21,7 +21,7 @@ SCRIPTS = Path(__file__).with_name("scripts")
 _SCRIPTS = {path.name: path.read_bytes() for path in sorted(SCRIPTS.glob("*.js"))}
 _SCRIPTS_HASH = hashlib.sha256(repr(_SCRIPTS).encode()).hexdigest()[:16]
 _PLOTLY_NAME = f"plotly-{version('plotly')}.js"  # asked once: of many threads at a time one may be told there is none
-_PLOTLY_JS = Path(str(files("plotly"))) / "package_data" / "plotly.min.js"
+PLOTLY_JS = Path(str(files("plotly"))) / "package_data" / "plotly.min.js"
 
 # Streamlit runs it from a blob, to which no path is relative. One promise for all calls: two imports of a module may be
 # told in either order, and the call of an older rerun would then come last.
@@ -75,5 +75,5 @@ async def _asset(request: Request) -> Response:
 
 @cache
 def _content(name: str, zipped: bool) -> bytes:
-    raw = _SCRIPTS[name] if name in _SCRIPTS else _PLOTLY_JS.read_bytes()
+    raw = _SCRIPTS[name] if name in _SCRIPTS else PLOTLY_JS.read_bytes()
     return gzip.compress(raw, 6) if zipped else raw

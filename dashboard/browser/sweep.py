@@ -45,17 +45,18 @@ def live_sweep(
         "templates": TEMPLATES,
         "run": {"id": run, "attempt": attempt, "wants": wants},
     }
-    drawn = _drawn(config.to_json())
-    _component(key="sweep", data=joined(own, drawn=drawn), on_action_change=on_action, on_open_change=on_open)
+    _component(
+        key="sweep", data=joined(own, drawn=drawn(config.to_json())), on_action_change=on_action, on_open_change=on_open
+    )
 
 
 @shared(20)
-def _drawn(text: str) -> bytes:
+def drawn(text: str) -> bytes:
     """What follows from the configuration alone, as JSON; `revision` names it."""
     config = SweepConfig.make(text)
     metrics = TASKS[config.task].metrics
     metric = next(iter(metrics), None)
-    drawn = {
+    found = {
         "maps": {
             "mean": _plain(maps_figure(config)),
             "seeds": _plain(maps_figure(config, every_seed=True)) if len(config.seeds) > 1 else None,
@@ -68,7 +69,7 @@ def _drawn(text: str) -> bytes:
         "better": metrics[metric] if metric else "lower",
         "revision": hashlib.sha256(text.encode()).hexdigest()[:12],
     }
-    return json.dumps(drawn).encode()
+    return json.dumps(found).encode()
 
 
 def _plain(figure: go.Figure) -> Any:

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dashboard.asked.sweep_config import LR, WARMUP, SweepConfig
 from dashboard.evidence.outcomes import CellOutcome, cell_outcomes, cell_row, number
@@ -164,6 +165,10 @@ class Findings:
 
     def cells(self) -> list[dict[str, Any]]:
         return [cell_row(self.config, one) for one in self.found]
+
+    def table(self) -> pd.DataFrame:
+        """The cells for other programs; empty where nothing is known."""
+        return pd.DataFrame(self.cells()).convert_dtypes()
 
     def summary(self) -> list[dict[str, Any]]:
         """A row a contender; its best line stands for it, and `lines` has all of them."""

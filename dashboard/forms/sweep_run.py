@@ -69,8 +69,7 @@ def follow_link(engine: Engine | None) -> None:
         return
     run = engine.sweep(link.run) if engine and link.run else None
     if run:
-        open_form(run.config)
-        st.session_state[_RUN] = run.id
+        open_run(run)
     try:
         if link.config:
             open_form(SweepConfig.from_link(link.config))
@@ -84,6 +83,11 @@ def follow_link(engine: Engine | None) -> None:
         _refuse(
             f"This server does not have the run {plain(link.run[:20])} of the link: runs that nobody uses are dropped."
         )
+
+
+def open_run(run: Run[SweepConfig]) -> None:
+    open_form(run.config)
+    st.session_state[_RUN] = run.id
 
 
 def remember_link(link: SweepLink) -> None:
