@@ -1,5 +1,6 @@
 """An axis of a sweep as people write it: `0.001, 0.003, 0.01`, or a log range, `0.001 to 0.02 in 8`."""
 
+import math
 import re
 
 import numpy as np
@@ -11,7 +12,7 @@ DIGITS = 3  # of a value in a range: rates that people would choose, 0.00215 and
 
 
 def axis_values(name: str, text: str) -> tuple[float | int | str, ...]:
-    """`ValueError` names the axis and what cannot be read. A range that begins with 0 has 0 and then a log range."""
+    """`ValueError` names the axis and what cannot be read."""
     spoken = text.strip()
     found = _RANGE.fullmatch(spoken)
     if found:
@@ -19,15 +20,18 @@ def axis_values(name: str, text: str) -> tuple[float | int | str, ...]:
     parts = [part for part in re.split(r"[,;\s]+", spoken) if part]
     if name == "decay" and all(part in DECAYS for part in parts):
         return tuple(parts)
+    if name == "decay":
+        wrong = next(part for part in parts if part not in DECAYS)
+        raise ValueError(f"decay must be one of {', '.join(DECAYS)}, got {wrong[:40]!r}")
     return tuple(_number(name, part) for part in parts)
 
 
 def axis_text(values: tuple[object, ...]) -> str:
-    return ", ".join(f"{value:g}" if isinstance(value, int | float) else str(value) for value in values)
+    return ", ".join(str(_whole(value)) if isinstance(value, float) else str(value) for value in values)
 
 
 def _range(name: str, first: float, last: float, count: int) -> tuple[float | int | str, ...]:
-    if not 0 < first < last:
+    if not 0 < first < last < math.inf:
         raise ValueError(f"{name} must rise from above 0 in a range, got {first:g} to {last:g}: write 0 into a list")
     if count < 2:
         raise ValueError(f"{name} must have at least 2 values in a range, got {count}")

@@ -24,8 +24,11 @@ MOST_CELLS, MOST_SEEDS, LONGEST_LABEL = 1000, 100, 60
 LR, WARMUP = "lr", "warmup_steps"
 
 
+LENGTHS = ("linear", "exponential")  # the warmups that have a length to choose
+
+
 def has_warmup_length(method: Method) -> bool:
-    return method.warmup in ("linear", "exponential")
+    return method.warmup in LENGTHS
 
 
 def _adapts(method: Method) -> bool:
@@ -69,7 +72,10 @@ class Contender(Frozen):
         return self
 
     def has(self, axis: str) -> bool:
-        return axis not in self.lane and AXES[axis](METHODS[self.method])
+        method = METHODS[self.method]
+        if axis == WARMUP and "warmup" in self.lane:
+            return axis not in self.lane and self.lane["warmup"] in LENGTHS
+        return axis not in self.lane and AXES[axis](method)
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,9 @@ class SweepConfig(TaskConfig):
                 raise ValueError(f"axes may be {', '.join(AXES)}, got {str(name)[:40]!r}")
             if not isinstance(values, Sequence) or isinstance(values, str):
                 raise ValueError(f"axes.{name} must be a list of values, got {str(values)[:40]!r}")
-        return {name: tuple(values) for name, values in axes.items()}
+            if len(values) > MOST_CELLS:
+                raise ValueError(f"axes.{name} may have at most {MOST_CELLS:,} values, got {len(values):,}")
+        return {name: tuple(_axis_value(name, value) for value in values) for name, values in axes.items()}
 
     @model_validator(mode="after")
     def _is_a_grid(self) -> Self:
@@ -163,7 +171,7 @@ class SweepConfig(TaskConfig):
     def stack_key(self, place: int) -> tuple[Any, ...]:
         """Lanes with equal keys can be stacked: one seed, and the task at the same settings."""
         cell = self.cells[place]
-        return cell.seed, json.dumps(self.contenders[cell.contender].settings, sort_keys=True)
+        return cell.seed, json.dumps(self._race(self.contenders[cell.contender]).settings, sort_keys=True)
 
     def only(self, places: Sequence[int]) -> RaceConfig:
         """These cells as a race: lanes of one stack. Their seed is the race's."""
@@ -183,8 +191,18 @@ class SweepConfig(TaskConfig):
             raise ValueError("lanes of one race need a task with the same settings: choose cells of one kind")
         base = self._race(self.contenders[cells[0].contender])
         lowest = min(cell.seed for cell in cells)
+        labels = [cell.lane.label for cell in cells]
         lanes = [{**cell.lane.model_dump(exclude_none=True), "seed": cell.seed - lowest} for cell in cells]
+        for lane, cell in zip(lanes, cells, strict=True):
+            if labels.count(cell.lane.label) > 1:  # what tells them apart was cut off, or is beyond six digits
+                tail = f" ({cell.place})"
+                lane["label"] = cell.lane.label[: LONGEST_LABEL - len(tail)] + tail
         return RaceConfig.make({**base.model_dump(), "lanes": lanes, "seed": lowest})
+
+    def refuse_local(self) -> None:
+        super().refuse_local()
+        for contender in self.contenders:
+            self._race(contender).refuse_local()
 
     def lane_json(self, place: int) -> str:
         return self.only([place]).lane_json(0)
@@ -246,8 +264,22 @@ def _reason(error: Any, contender: Contender) -> str:
     where = ".".join(map(str, problem["loc"]))
     given = repr(problem["input"])[:60] if problem["loc"] else ""
     message = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-    named = f"axes.{where} {message[0].lower()}{message[1:]}, got {given}" if where else message
+    field = f"{'lane' if where in contender.lane else 'axes'}.{where}"
+    named = f"{field} {message[0].lower()}{message[1:]}, got {given}" if where else message
     return f"contender {contender.label!r}: {named}"
+
+
+def _axis_value(name: str, value: Any) -> Any:
+    """Equal values are written alike, so that equal sweeps have equal texts."""
+    if name == "decay" or (name == "clip" and value is None):
+        return value  # the lane checks it
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"axes.{name} must be numbers, got {str(value)[:40]!r}")
+    try:
+        real = float(value)
+    except OverflowError:
+        raise ValueError(f"axes.{name} must be at most 1e308, got {str(value)[:40]}...") from None
+    return int(real) if real.is_integer() and abs(real) < 1e9 else real
 
 
 @lru_cache
@@ -257,7 +289,7 @@ def without_warmup(method: str) -> str:
     return next(name for name, known in METHODS.items() if replaced(known, label="") == plain)
 
 
-_SHORT = {WARMUP: "warmup", "weight_decay": "decay", "frozen_steps": "frozen"}
+_SHORT = {WARMUP: "warmup", "weight_decay": "wd", "frozen_steps": "frozen"}
 
 
 def _plain(value: Any) -> str:

@@ -65,6 +65,10 @@ class Line:
         return [rate for rate in self.rates if rate.over]
 
     @property
+    def over(self) -> bool:
+        return all(len(rate.over) == len(rate.cells) for rate in self.rates)
+
+    @property
     def name(self) -> str:
         own = [f"warmup {value:g}" if name == WARMUP else f"{name} {value}" for name, value in self.at.items()]
         return ", ".join([self.label, *own])
@@ -75,13 +79,14 @@ class Line:
         return min(self.known, key=lambda rate: np.mean(rate.ends), default=None)
 
     def robust_share(self) -> float | None:
-        """By the task's metric. None while a rate is open, or where the task has none."""
-        if self.metric is None or len(self.known) < len(self.rates):
+        """By the task's metric. None while a cell is open, or where the task has none."""
+        if self.metric is None or not self.over:
             return None
         return robust_share([rate.lr for rate in self.rates], [rate.mean_metric for rate in self.rates], self.better)
 
     def lr_sensitivity(self) -> float | None:
-        if len(self.known) < len(self.rates):
+        """None while a cell is open."""
+        if not self.over:
             return None
         ends = [float(np.mean(rate.ends)) for rate in self.rates]
         return lr_sensitivity(ends, ends)
@@ -176,14 +181,14 @@ class Findings:
         for place, contender in enumerate(self.config.contenders):
             lines = self.lines_of(place)
             told = [_told(line) for line in lines]
-            tuned = [row["robust_share"] for row in told if row["robust_share"] is not None]
-            sensitivities = [row["lr_sensitivity"] for row in told if row["lr_sensitivity"] is not None]
+            ended = [row for row in told if row["best_loss"] is not None]
+            best: dict[str, Any] = min(ended, key=lambda row: row["best_loss"], default={})
             rows.append(
                 {
                     "method": contender.method,
                     "label": contender.label,
-                    "robust_share": max(tuned, default=None),
-                    "lr_sensitivity": min(sensitivities, default=None),
+                    "robust_share": best.get("robust_share"),
+                    "lr_sensitivity": best.get("lr_sensitivity"),
                     "shortest_warmup": [
                         {"lr": one.lr, **one.at, "warmup_steps": one.length, "known": one.tried == one.of}
                         for one in self.needed(place)

@@ -57,9 +57,11 @@ def cell_row(config: SweepConfig, found: CellOutcome) -> dict[str, Any]:
     """A cell as a line of a table, plain values only."""
     cell, outcome = found.cell, found.outcome
     metric = next(iter(TASKS[config.task].metrics), None)
-    values = {"lr": cell.lane.lr, "warmup_steps": None, "beta2": cell.lane.as_lane(1).method.betas[1], **cell.values}
+    lane = cell.lane.as_lane(1).method
+    beta2 = None if lane.first_moment == "heavy-ball" else lane.betas[1]
+    values = {"lr": cell.lane.lr, "warmup_steps": lane.warmup_steps, "beta2": beta2, **cell.values}
     return {
-        "method": cell.lane.method if cell.values.get("warmup_steps") else config.contenders[cell.contender].method,
+        "method": config.contenders[cell.contender].method,
         "label": config.contenders[cell.contender].label,
         **values,
         "seed": cell.seed,

@@ -17,6 +17,7 @@ from dashboard.figures.look import GREY, VERMILION, Style
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import band, line, log_axis, step_axis, x_axis, y_axis
 
+SPARE = ("#5B3A8E", "#8A4B2A", "#3F6B3A")  # for more contenders of one method than there are dashes; no method's own
 ROW_PIXELS, GAP_PIXELS, AROUND_PIXELS = 30, 44, 110
 MOST_WRITTEN = 14  # columns of a map whose cells have their number written into them
 SYMBOLS = {LR: "lr", WARMUP: "warmup", "beta2": "β₂", "beta1": "β₁", "eps": "ε", "frozen_steps": "frozen"}
@@ -155,10 +156,11 @@ def line_styles(found: Findings) -> list[Style]:
     for number, contender in enumerate(found.config.contenders):
         base = STYLES[contender.method]
         dashes = (base.dash, "solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-        dash = next((dash for dash in dashes if (base.color, dash) not in taken), base.dash)
-        taken.append((base.color, dash))
+        free = (pair for color in (base.color, *SPARE) for dash in dashes if (pair := (color, dash)) not in taken)
+        color, dash = next(free)
+        taken.append((color, dash))
         count = len(found.lines_of(number))
-        styles += [Style(_paler(base.color, k, count), dash, 3.0) for k in range(count)]
+        styles += [Style(_paler(color, k, count), dash, 3.0) for k in range(count)]
     return styles
 
 

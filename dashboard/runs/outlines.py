@@ -54,10 +54,9 @@ class Outline:
         for step, loss in zip(part.steps.tolist(), part.columns["loss"], strict=True):
             if math.isnan(self.first_loss):
                 self.first_loss = float(loss)
+            self._reach(step - 1, grid, measured)  # a step between recorded ones does not look ahead
             if np.isfinite(loss):
                 self._window.append((step, loss))
-                while self._window[0][0] <= step - FINAL_STEPS:
-                    self._window.popleft()
             self._reach(step, grid, measured)
         self._reach(part.last, grid, measured)
         self._measure(part)
@@ -65,11 +64,19 @@ class Outline:
         self.complete = self.last >= self.steps or self.diverged_at is not None
 
     def _reach(self, step: int, grid: list[int], measured: list[tuple[int, Any]]) -> None:
-        while measured and measured[0][0] <= step:
-            self.latest = {name: number(value) for name, value in measured.pop(0)[1].items()}
         while len(self.losses) < len(grid) and grid[len(self.losses)] <= step:
+            self._advance(grid[len(self.losses)], measured)
             self.losses.append(number(self._now))
             self.metrics.append(self.latest.get(self.metric) if self.metric else None)
+
+        self._advance(step, measured)
+
+    def _advance(self, step: int, measured: list[tuple[int, Any]]) -> None:
+        """To what is known at this step; the last loss stays until there is another."""
+        while measured and measured[0][0] <= step:
+            self.latest = {name: number(value) for name, value in measured.pop(0)[1].items()}
+        while len(self._window) > 1 and self._window[0][0] <= step - FINAL_STEPS:
+            self._window.popleft()
 
     @property
     def _now(self) -> float:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from dashboard.asked.sweep_config import WARMUP, SweepConfig
+from dashboard.asked.sweep_config import WARMUP, Contender, SweepConfig
 from dashboard.evidence.findings import Findings, Needed
 from dashboard.evidence.signs import GRADIENTS, SIZE, VARIANCE
 from radam_core.evidence import LEARNED, MOST_SEEDS, WITHIN
+from radam_core.methods import METHODS
 
 ENOUGH_TO_TELL = 5  # cells that failed, and as many that did not: an AUC over fewer is an anecdote
 
@@ -47,7 +48,7 @@ def warmup_sentences(found: Findings) -> list[str]:
     if not needed:
         return []
     rates = sorted({row.lr for rows in needed.values() for row in rows})
-    longest = max(length for length in config.axes[WARMUP] if length <= config.steps or length == 0)
+    longest = max((length for length in config.axes[WARMUP] if length <= config.steps), default=None)
     told = []
     for lr in rates:
         parts = [
@@ -57,7 +58,7 @@ def warmup_sentences(found: Findings) -> list[str]:
             if row.lr == lr
         ]
         parts += [
-            _without_words(config.contenders[number].label, found.learned_without(number, lr))
+            _without_words(config.contenders[number], found.learned_without(number, lr))
             for number in range(len(config.contenders))
             if number not in needed
         ]
@@ -65,10 +66,12 @@ def warmup_sentences(found: Findings) -> list[str]:
     return told
 
 
-def _needed_words(label: str, row: Needed, longest: float) -> str:
+def _needed_words(label: str, row: Needed, longest: float | None) -> str:
     at = "".join(f", {name} {value}" for name, value in row.at.items())
     if row.tried < row.of:
         return f"{label}{at}: {row.tried} of {row.of} lengths are known"
+    if longest is None:
+        return f"{label}{at} was tried with lengths beyond the run only"
     if row.length is None:
         return f"{label}{at} learns with none of the lengths up to {longest:g}"
     if row.length == 0:
@@ -76,11 +79,15 @@ def _needed_words(label: str, row: Needed, longest: float) -> str:
     return f"{label}{at} needs {row.length:g} steps"
 
 
-def _without_words(label: str, share: float | None) -> str:
+def _without_words(contender: Contender, share: float | None) -> str:
     if share is None:
         return ""
+    label = contender.label
+    warms = contender.lane.get("warmup", METHODS[contender.method].warmup) != "none"  # a fixed one, or one of its own
     if share >= MOST_SEEDS - 1e-9:
-        return f"{label} learns without" + ("" if share == 1 else f" at {share:.0%} of the seeds")
+        return (
+            f"{label} learns" + ("" if warms else " without") + ("" if share == 1 else f" at {share:.0%} of the seeds")
+        )
     return f"{label} does not learn" if share == 0 else f"{label} learns at {share:.0%} of the seeds"
 
 

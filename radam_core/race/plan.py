@@ -59,8 +59,8 @@ class RacePlan:
         check_halves(self.half_batch_steps, self.batch_size)
 
     def records(self, t: int) -> bool:
-        """Also the first step, and the last ones, whose mean is a lane's final loss."""
-        return t == 1 or t % self.record_every == 0 or t > self.steps - FINAL_STEPS
+        """Also the early steps that have a histogram, and the last ones, whose mean is a lane's final loss."""
+        return t in EARLY_STEPS or t % self.record_every == 0 or t > self.steps - FINAL_STEPS
 
     def evaluates(self, t: int) -> bool:
         return t % self.evaluate_every == 0 or t == self.steps

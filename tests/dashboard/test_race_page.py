@@ -413,8 +413,8 @@ def test_records_hold_every_recorded_step_of_every_lane():
 @pytest.mark.parametrize(
     ("preset", "metric", "measured_every", "changes"),
     [
-        ("valley", "distance", 50, {"steps": 200}),  # recorded every 20 steps, and the last 20 of all
-        ("digits", "accuracy", 25, {"steps": 60, "batch_size": 2, "settings": {"width": 2}}),  # every 2
+        ("valley", "distance", 30, {"steps": 200}),  # recorded every 20 steps, and the last 20 of all
+        ("digits", "accuracy", 15, {"steps": 60, "batch_size": 2, "settings": {"width": 2}}),  # every 2
     ],
 )
 def test_records_hold_what_was_measured_between_the_recorded_steps(preset, metric, measured_every, changes):

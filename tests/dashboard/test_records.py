@@ -226,9 +226,9 @@ def test_groups_and_the_spread_of_psi_are_the_frames_own(scripts):
     [
         (PRESETS["figure-1"].config, 540),
         (task_race("numbers"), 240),
-        (task_race("digits"), 160),
+        (task_race("digits"), 165),
         (task_race("text"), 250),
-        (task_race("surfaces"), 16),
+        (task_race("surfaces"), 18),
     ],
     ids=["figure-1", "numbers", "digits", "text", "surfaces"],
 )
