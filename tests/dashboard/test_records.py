@@ -228,7 +228,7 @@ def test_groups_and_the_spread_of_psi_are_the_frames_own(scripts):
         (task_race("numbers"), 240),
         (task_race("digits"), 165),
         (task_race("text"), 250),
-        (task_race("surfaces"), 18),
+        (task_race("surfaces"), 20),
     ],
     ids=["figure-1", "numbers", "digits", "text", "surfaces"],
 )
