@@ -1,4 +1,5 @@
-"""`make screenshots`: every page as a visitor first sees it, in light and dark, into docs/; the race while it runs."""
+"""`make screenshots`: every page as a visitor first sees it, in light and dark, into docs/; the race and the sweep with
+something in them."""
 
 import tempfile
 from pathlib import Path
@@ -11,6 +12,11 @@ from dashboard.navigation import PAGES
 from tests.conftest import opened, running_server
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
+# The paper's Figure 1 in the middle, and the whole map of learning rates and warmup lengths, which takes its time.
+TRAINED = {
+    "race": ("race", "Train", "Number(dataset.step) > 250"),
+    "sweep": ("sweep?preset=map", "Run", "dataset.state === 'finished' && dataset.found === 'true'"),
+}
 THEMES: tuple[Theme, ...] = ("light", "dark")
 
 
@@ -27,8 +33,8 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=executable, args=list(CHROMIUM_FLAGS))
         for theme in THEMES:
             for entry in PAGES:
-                if entry.name == "race":
-                    photograph_race(browser, address, theme)
+                if entry.name in TRAINED:
+                    photograph_trained(browser, address, theme, *TRAINED[entry.name])
                 else:
                     photograph(browser, address, entry.name, theme)
         browser.close()
@@ -40,16 +46,15 @@ def photograph(browser: Browser, address: str, name: str, theme: Theme) -> None:
         page.screenshot(path=DOCS / f"{name}-{theme}.png")
 
 
-def photograph_race(browser: Browser, address: str, theme: Theme) -> None:
-    """The paper's Figure 1 in the middle; pressed a second time, it is the same run."""
+def photograph_trained(browser: Browser, address: str, theme: Theme, link: str, button: str, until: str) -> None:
+    """With its charts filled; pressed a second time, it is the same run."""
     page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme=theme)
-    page.goto(f"{address}/race")
-    page.wait_for_selector(".lab-race[data-run]")
-    page.get_by_role("button", name="Train").click()
-    page.wait_for_function(
-        "Number(document.querySelector('.lab-race').dataset.step) > 250", timeout=300_000, polling=200
-    )
-    page.screenshot(path=DOCS / f"race-{theme}.png")
+    page.goto(f"{address}/{link}")
+    page.wait_for_selector("[data-run]")
+    page.get_by_role("button", name=button).first.click()
+    page.wait_for_function(f"(({{ dataset }}) => {until})(document.querySelector('[data-run]'))", timeout=3.6e6)
+    page.wait_for_timeout(1500)
+    page.screenshot(path=DOCS / f"{link.partition('?')[0]}-{theme}.png")
     page.close()
 
 
