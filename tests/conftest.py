@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from bench.driving.chromium import CHROMIUM_FLAGS, find
-from bench.driving.visiting import Theme, flawless_page
+from bench.driving.visiting import NewWindows, Theme, UsedWindows, flawless_page
 
 ROOT = Path(__file__).resolve().parent.parent
 # A busy machine is no mistake of the code that is tested.
@@ -105,7 +105,7 @@ def address(server: tuple[str, int]) -> str:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser() -> Iterator[UsedWindows]:
     executable = find()
     if executable is None:
         if os.environ.get("CI"):
@@ -113,12 +113,12 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no Chromium for the browser tests: set CHROME_PATH or install chromium")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=executable, args=list(CHROMIUM_FLAGS))
-        yield chromium
+        yield UsedWindows(chromium)
         chromium.close()
 
 
 @pytest.fixture(scope="session")
-def scripts(browser: Browser) -> Iterator[Page]:
+def scripts(browser: UsedWindows) -> Iterator[Page]:
     """A page with the browser's own modules and no server: there `load(NAME.js)` imports one of them."""
     origin, folder = "http://scripts.test", ROOT / "dashboard" / "browser" / "scripts"
     start = "<script type=module>window.load = (name) => import(`/${name}`)</script>"
@@ -137,7 +137,9 @@ def scripts(browser: Browser) -> Iterator[Page]:
 
 
 @contextmanager
-def opened(browser: Browser, url: str, width: int = 1280, height: int = 720, theme: Theme = "light") -> Iterator[Page]:
+def opened(
+    browser: NewWindows | Browser, url: str, width: int = 1280, height: int = 720, theme: Theme = "light"
+) -> Iterator[Page]:
     """A page of the app with every chart on it drawn."""
     with flawless_page(browser, width, height, theme) as page:
         page.goto(url)

@@ -4,16 +4,16 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
-from bench.driving.visiting import mark, press, visitor, wait
+from bench.driving.visiting import UsedWindows, mark, press, visitor, wait
 from dashboard.asked.config import RaceConfig
 from dashboard.headless import Recording
 from dashboard.runs.store import Run, Store
 from radam_core.race.plan import FINAL_STEPS
 
 
-def train(browser: Browser, race_page: str, config: RaceConfig) -> str:
+def train(browser: UsedWindows, race_page: str, config: RaceConfig) -> str:
     """Opens a configuration's link, trains it to its end, and gives the run's id."""
     with visitor(browser, f"{race_page}?config={config.to_link()}") as page:
         press(page, "Train")
