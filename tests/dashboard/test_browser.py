@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 from bench.driving.visiting import flawless_page
 from dashboard.browser.assets import SCRIPTS, importing, plotly_url, script_url
 from dashboard.navigation import PAGES
-from tests.conftest import ROOT, opened, running_server, wait_until_drawn
+from tests.conftest import ROOT, opened, wait_until_drawn
 from tests.dashboard.opening import LINK_KEYS, hostile_query
 
 THEORY = [page.name for page in PAGES if page.name != "race"]
@@ -176,14 +176,6 @@ def test_walking_through_all_pages_by_the_menu(browser, address):
             page.wait_for_url(f"**/{entry.name}*")
             wait_until_drawn(page)
             assert page.locator("[data-testid=stException]").count() == 0
-
-
-def test_the_app_works_below_a_base_path(browser, tmp_path):
-    with (
-        running_server("--server.baseUrlPath=lab", environment={"RADAM_LAB_RUNS": str(tmp_path)}) as (address, _),
-        opened(browser, f"{address}/lab/size") as page,
-    ):
-        assert len(curve(page, "variance-or-size")) > 50
 
 
 def test_the_running_server_has_not_imported_torch(browser, server):

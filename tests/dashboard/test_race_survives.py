@@ -1,7 +1,7 @@
 """A visitor's race when something is killed under it: a worker, or the server, in the real app and a real Chromium.
 
 The slowest tests of all: new workers, a new server and a browser that finds them again. They buy what a visitor is
-promised: nothing that was recorded is lost, whatever dies.
+promised: nothing that was recorded is lost, whatever dies. The server works below a base path, as behind a proxy.
 """
 
 import os
@@ -14,12 +14,13 @@ import pytest
 
 from bench.driving.visiting import mark, press, visitor, wait
 from dashboard.asked.presets import PRESETS
-from tests.conftest import free_port, running_server
+from tests.conftest import free_port, opened, running_server
 from tests.dashboard.visiting import lane_phases, steps_drawn, stored
 
 # Some seconds of steps, and several frames a second.
 SHORT = PRESETS["valley"].config.changed(steps=6000, settings={"surface": "quadratic"}, seed=7)
 LONG = SHORT.changed(steps=100_000)  # nobody waits for its end
+BELOW = "--server.baseUrlPath=lab"
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +41,19 @@ def port() -> int:
 @pytest.fixture(scope="module")
 def started(environment, port) -> Iterator[tuple[str, int]]:
     """The address and the process of the server; the last test kills it."""
-    with running_server(environment=environment, port=port) as server:
-        yield server
+    with running_server(BELOW, environment=environment, port=port) as (address, process_id):
+        yield f"{address}/lab", process_id
 
 
 def worker_of(server: int) -> psutil.Process:
     (worker,) = (child for child in psutil.Process(server).children() if "spawn_main" in " ".join(child.cmdline()))
     return worker
+
+
+def test_the_app_works_below_a_base_path(browser, started):
+    with opened(browser, f"{started[0]}/size") as page:
+        drawn = "document.querySelector('.st-key-chart-variance-or-size .lab-chart')._fullData.at(-1).y.length"
+        assert page.evaluate(drawn) > 50
 
 
 def test_a_race_goes_on_after_its_worker_is_killed(browser, runs, started):
@@ -76,7 +83,7 @@ def test_a_killed_server_comes_back_with_the_race_and_runs_it_again(browser, run
         seen = int(mark(page, "step"))
         _, left = psutil.wait_procs(workers, timeout=120)
         assert not left, "workers outlived their server"
-        with running_server(environment=environment, port=port):
+        with running_server(BELOW, environment=environment, port=port):
             page.reload()
             wait(page, "d.state === 'cut off' && d.ended === 'true' && Number(loss.points) > 0")
             assert int(mark(page, "step")) >= seen
