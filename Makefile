@@ -3,16 +3,20 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test check bench screenshots reproduce format clean
+.PHONY: run test check suite bench screenshots reproduce format clean
 
 run: .venv/.installed
 	@echo "RAdam Lab opens at http://localhost:$(PORT)"
 	$(BIN)/streamlit run app.py --server.port $(PORT)
 
-# A browser's wait that runs out is tried once more, and told (-rR): this machine has other guests. Nothing else is.
-test: check
+# The types are checked while the tests wait for their browsers and servers; what each says stays together.
+test: .venv/.installed-dev
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target suite check
+
+# A test of real processes that fails is tried once more, and told (-rR): this machine has other guests.
+suite: .venv/.installed-dev
 	$(BIN)/python -m bench.driving.chromium
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --reruns 1 --only-rerun 'Timeout [0-9]+ms exceeded' -rR
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -rR
 
 check: .venv/.installed-dev
 	$(BIN)/ruff format --check .

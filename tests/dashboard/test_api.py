@@ -12,7 +12,7 @@ import pytest
 from bench.driving.visiting import mark, press, visitor, wait
 from bench.driving.watching import Event, Server
 from dashboard.asked.config import RaceConfig
-from dashboard.asked.presets import lane
+from dashboard.asked.presets import PRESETS, lane
 from dashboard.runs.store import Store
 from dashboard.server.visitor import COOKIE
 
@@ -43,14 +43,15 @@ def runs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def killed(runs):
     """A run whose server was killed, and the first records that its viewer saw."""
-    server = Server(runs, workers=1)
-    run = submit(server, config(30_000, seed=2))
-    before = []
-    for event in server.events(run):
-        before.append(event)
-        if min(map(len, records(before))) >= 5:
-            server.kill()
-            break
+    server, before = Server(runs, workers=1), []
+    try:
+        run = submit(server, config(30_000, seed=2))
+        for event in server.events(run):
+            before.append(event)
+            if min(map(len, records(before))) >= 5:
+                break
+    finally:
+        server.kill()
     return run, records(before)
 
 
@@ -225,7 +226,8 @@ def test_viewers_see_how_many_want_the_run(server):
 
 
 def test_a_stop_is_a_visitors_own_and_a_visitor_is_a_browser(server, browser):
-    link = f"http://127.0.0.1:{server.port}/lab/race?config={config(100_000, seed=4).to_link()}"
+    endless = PRESETS["digits"].config.changed(steps=100_000)  # half an hour, however slow the browser is
+    link = f"http://127.0.0.1:{server.port}/lab/race?config={endless.to_link()}"
     with visitor(browser, link) as ann, visitor(browser, link) as bob:
         press(ann, "Train")
         wait(ann, "d.state === 'running' && Number(d.step) > 0")
@@ -238,7 +240,7 @@ def test_a_stop_is_a_visitors_own_and_a_visitor_is_a_browser(server, browser):
         press(bob, "Stop")
         told = (event.data for event in server.events(run) if event.name == "status")
         assert next(status for status in told if status["wanted_by"] == 1)["state"] == "running"
-        wait(ann, "d.state === 'running' && Number(d.step) > a", int(mark(ann, "step")) + 1000)
+        wait(ann, "d.state === 'running' && Number(d.step) > a", int(mark(ann, "step")) + 50)
         tab = ann.context.new_page()  # of the same browser
         tab.goto(f"http://127.0.0.1:{server.port}/lab/race?run={run}")
         tab.wait_for_selector(".lab-race[data-run]")

@@ -86,6 +86,7 @@ def is_as_it_was(page: Page, name: str, left: dict[str, Any]) -> None:
             f"(left) => JSON.stringify(({AS_IT_IS})()) === left",
             arg=json.dumps(left, ensure_ascii=False, separators=(",", ":")),
             timeout=20_000,
+            polling=100,  # not in every frame: the core has pages to draw
         )
     except TimedOut:
         assert page.evaluate(AS_IT_IS) == left

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Route
 
 from bench.driving.visiting import button, flawless_page, mark, press, visitor, wait
 from dashboard.asked.presets import PRESETS
-from tests.dashboard.visiting import check_cards, lane_phases, steps_drawn, stored, train
+from tests.dashboard.visiting import check_cards, lane_phases, steps_drawn, stored, suspended, train, worker_of
 
 # As long as a race may be: it never ends by itself while a test looks at it. Frames come from the first second on.
 LONG = PRESETS["valley"].config.changed(steps=100_000, settings={"surface": "quadratic"}, seed=5)
@@ -64,14 +64,16 @@ ONLY_THE_FIRST_IS_OPEN = """() => {
 }"""
 
 
-def test_a_race_with_one_lane_changed_has_the_others_at_once_and_trains_that_one(browser, racing, runs):
-    first, *others = COLLAPSE.lanes
-    changed = COLLAPSE.changed(lanes=[first.model_copy(update={"lr": 7e-3}), *others], seed=6)
-    known = stored(runs, train(browser, racing, COLLAPSE.changed(seed=6)))[1]
+def test_a_race_with_one_lane_changed_has_the_others_at_once_and_trains_that_one(browser, server, racing, runs):
+    before = COLLAPSE.changed(settings={"depth": 1}, seed=6)
+    first, *others = before.lanes
+    changed = before.changed(lanes=[first.model_copy(update={"lr": 7e-3}), *others])
+    known = stored(runs, train(browser, racing, before))[1]
     with visitor(browser, f"{racing}?config={changed.to_link()}") as page:
         page.get_by_text("1 of 7 lanes is new: 1 × 30 steps = 30 lane-steps").wait_for()
-        press(page, "Train")
-        page.wait_for_function(ONLY_THE_FIRST_IS_OPEN, polling="raf")
+        with suspended(worker_of(server[1])):  # so that the lane is not done before the browser has drawn the others
+            press(page, "Train")
+            page.wait_for_function(ONLY_THE_FIRST_IS_OPEN, polling=50)
         wait(page, "d.ended === 'true' && d.state === 'finished' && loss.points === '30'")
         _, recording = stored(runs, mark(page, "run"))
         for before, after in zip(known.lanes[1:], recording.lanes[1:], strict=True):

@@ -15,7 +15,7 @@ import pytest
 from bench.driving.visiting import mark, press, visitor, wait
 from dashboard.asked.presets import PRESETS
 from tests.conftest import free_port, opened, running_server
-from tests.dashboard.visiting import lane_phases, steps_drawn, stored
+from tests.dashboard.visiting import lane_phases, steps_drawn, stored, worker_of
 
 # Some seconds of steps, and several frames a second.
 SHORT = PRESETS["valley"].config.changed(steps=6000, settings={"surface": "quadratic"}, seed=7)
@@ -43,11 +43,6 @@ def started(environment, port) -> Iterator[tuple[str, int]]:
     """The address and the process of the server; the last test kills it."""
     with running_server(BELOW, environment=environment, port=port) as (address, process_id):
         yield f"{address}/lab", process_id
-
-
-def worker_of(server: int) -> psutil.Process:
-    (worker,) = (child for child in psutil.Process(server).children() if "spawn_main" in " ".join(child.cmdline()))
-    return worker
 
 
 def test_the_app_works_below_a_base_path(browser, started):

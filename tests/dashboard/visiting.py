@@ -1,8 +1,10 @@
 """What a visitor to the race page does and sees, beside what the server has kept of it."""
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 from playwright.sync_api import Page
 
@@ -19,6 +21,21 @@ def train(browser: UsedWindows, race_page: str, config: RaceConfig) -> str:
         press(page, "Train")
         wait(page, "d.ended === 'true' && d.state === 'finished'")
         return mark(page, "run")
+
+
+def worker_of(server: int) -> psutil.Process:
+    """The only worker of the server with this process id."""
+    (worker,) = (child for child in psutil.Process(server).children() if "spawn_main" in " ".join(child.cmdline()))
+    return worker
+
+
+@contextmanager
+def suspended(process: psutil.Process) -> Iterator[None]:
+    process.suspend()
+    try:
+        yield
+    finally:
+        process.resume()
 
 
 def steps_drawn(page: Page) -> list[int]:
