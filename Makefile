@@ -9,9 +9,9 @@ run: .venv/.installed
 	@echo "RAdam Lab opens at http://localhost:$(PORT)"
 	$(BIN)/streamlit run app.py --server.port $(PORT)
 
-# The types are checked while the tests wait for their browsers and servers; what each says stays together.
+# The types are checked beside the tests, which leave a core now and then while they wait for a browser or a server.
 test: .venv/.installed-dev
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target suite check
+	@$(MAKE) --no-print-directory --jobs=2 suite check
 
 # A test of real processes that fails is tried once more, and told (-rR): this machine has other guests.
 suite: .venv/.installed-dev

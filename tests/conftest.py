@@ -32,12 +32,16 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 LONGEST_FIRST = (
     "test_journeys",
     "test_race_browser",
-    "test_race_survives",
     "test_browser",
-    "test_separate_cluster",
+    "test_race_survives",
     "test_api",
+    "test_separate_cluster",
     "test_engine",
+    "test_shared_lanes",
     "test_packs",
+    "test_race_page",
+    "test_pages",
+    "test_adding",
 )
 
 
