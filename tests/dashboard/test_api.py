@@ -134,7 +134,7 @@ def test_many_watch_one_live_run_and_a_lost_connection_misses_nothing(server):
     for viewer in viewers:
         viewer.start()
     for viewer in viewers:
-        viewer.join(60)
+        viewer.join(120)
     assert [[record["number"] for record in lane] for lane in records(seen[0])] == [list(range(61))] * 3
     assert all(records(events) == records(seen[0]) for events in seen)
 

@@ -117,17 +117,19 @@ def pause_zoom_and_stop(page: Page, second: Page) -> None:
     wait(second, "d.state === 'paused'")
     button(page, "Resume").wait_for()
     assert lane_phases(page) == ["paused"] * len(LONG.lanes)
-    box = page.locator("[data-chart=loss] .nsewdrag").bounding_box()
+    x_range = "document.querySelector('[data-chart=loss]')._fullLayout.xaxis.range"
+    whole, box = page.evaluate(x_range), page.locator("[data-chart=loss] .nsewdrag").bounding_box()
     page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.5 * box["height"])
     page.mouse.down()
     page.mouse.move(box["x"] + 0.7 * box["width"], box["y"] + 0.5 * box["height"], steps=4)
     page.mouse.up()
-    zoomed = page.evaluate("document.querySelector('[data-chart=loss]')._fullLayout.xaxis.range")
+    page.wait_for_function(f"(whole) => {x_range}[0] > whole[0] && {x_range}[1] < whole[1]", arg=whole)
+    zoomed = page.evaluate(x_range)
     page.locator(".lab-card").first.click()
     step, drawn = int(mark(page, "step")), page.locator("[data-chart=loss]").get_attribute("data-drawn")
     press(page, "Resume")
     wait(page, "Number(d.step) > a[0] && Number(loss.drawn) > Number(a[1]) + 2", [step, drawn])
-    assert page.evaluate("document.querySelector('[data-chart=loss]')._fullLayout.xaxis.range") == zoomed
+    assert page.evaluate(x_range) == zoomed
     assert page.locator(".lab-card").first.get_attribute("aria-pressed") == "false"
     press(page, "Stop")
     for one in (page, second):

@@ -106,8 +106,8 @@ def test_what_goes_wrong_while_workers_warm_up_is_passed_over(engine, processes)
         "The warm-up race failed: TaskError: The task 'numbers' cannot be opened: SystemExit: 3",
     ):
         assert said.count(sentence) == 1, sentence
-    assert engine.trouble == ""
-    assert len(engine.cluster.client.nthreads()) == 2  # the third did not survive it
+    wait_for(lambda: engine.trouble == "")
+    wait_for(lambda: len(engine.cluster.client.nthreads()) == 2)  # the third did not survive it
 
 
 def test_races_run_on_the_workers_of_others(engine):
