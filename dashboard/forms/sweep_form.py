@@ -28,14 +28,20 @@ def choice_of(config: SweepConfig) -> str | None:
     return next((name for name, preset in SWEEPS.items() if preset.config == config), None)
 
 
-def open_form(config: SweepConfig) -> None:
-    """Puts a configuration into the controls; call it before they are drawn."""
+def open_form(config: SweepConfig, changed_from: str = "") -> None:
+    """Puts a configuration into the controls, perhaps one changed from a preset; call it before they are drawn."""
     state = st.session_state
     for key in [key for key in state if str(key).startswith("sweep-form-")]:
         del state[key]
     state[_BASE], state[_NUMBER] = config, state.get(_NUMBER, 0) + 1
     state[_ALLOWED] = config
-    state[_CHOICE] = choice_of(config) or CUSTOM
+    state[_CHOICE] = choice_of(config) or (changed_from if changed_from in SWEEPS else CUSTOM)
+
+
+def chosen() -> str:
+    """The preset that the controls began with, if it was one."""
+    choice = str(st.session_state.get(_CHOICE, ""))
+    return choice if choice in SWEEPS else ""
 
 
 def last_allowed() -> SweepConfig:

@@ -12,7 +12,7 @@ from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.browser import address
 from dashboard.engine.engine import Engine
 from dashboard.forms.race_form import plain
-from dashboard.forms.sweep_form import DEFAULT, choice_of, open_form
+from dashboard.forms.sweep_form import DEFAULT, choice_of, chosen, open_form
 from dashboard.runs.states import FINISHED
 from dashboard.runs.store import Run, run_id
 from dashboard.server.visitor import visitor_id
@@ -22,7 +22,8 @@ _RUN, _ATTEMPT, _LINK, _SEEN, _REFUSED = "sweep-run", "sweep-attempt", "sweep-li
 
 @dataclass(frozen=True)
 class SweepLink:
-    """What the page's address holds: a sweep by name or written out, or a run. It is anybody's: nothing trusts it."""
+    """What the page's address holds: a sweep by name, or written out beside the name it was changed from, or a run.
+    It is anybody's: nothing trusts it."""
 
     preset: str = ""
     config: str = ""
@@ -59,7 +60,7 @@ def link_to(config: SweepConfig, run: Run[SweepConfig] | None) -> SweepLink:
         found = named(config)
     except ValueError:
         found = SweepLink()
-    return SweepLink(found.preset, found.config, run.id if run else "")
+    return SweepLink(found.preset or chosen(), found.config, run.id if run else "")
 
 
 def follow_link(engine: Engine | None) -> None:
@@ -72,7 +73,7 @@ def follow_link(engine: Engine | None) -> None:
         open_run(run)
     try:
         if link.config:
-            open_form(SweepConfig.from_link(link.config))
+            open_form(SweepConfig.from_link(link.config), link.preset)
         elif link.preset:
             if link.preset not in SWEEPS:
                 raise ValueError(f"preset must be one of {', '.join(SWEEPS)}, got {link.preset[:40]!r}")

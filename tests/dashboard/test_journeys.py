@@ -66,9 +66,9 @@ AS_IT_IS = """() => {
     const all = (selector) => [...document.querySelectorAll(selector)]
     return {
         address: location.pathname + location.search,
-        sliders: all('input[type=range]:not([aria-label="step of the histograms"])')
+        sliders: all('input[type=range]:not([aria-label^="step of the"])')
             .map((slider) => slider.getAttribute('aria-valuetext') ?? slider.value),
-        numbers: all('input[type=number]').map((input) => input.value),
+        numbers: all('input[type=number], input[type=text]').map((input) => input.value),
         chosen: all('[role=combobox]').map((box) => box.value || box.textContent),
         options: all('.lab-option').map((option) => option.getAttribute('aria-pressed')),
         pressed: all('[role=radio]').map((option) => option.getAttribute('aria-checked')),
@@ -107,6 +107,11 @@ def set_something(page: Page, name: str) -> None:
         page.get_by_role("group", name="loss axis").get_by_role("button", name="linear").click()
         page.locator(".lab-card").nth(1).click()
         address_says(page, "hide=2")
+    elif name == "sweep":
+        rates = page.get_by_role("textbox", name="Learning rates")
+        rates.fill("0.01, 0.02")
+        rates.press("Enter")
+        address_says(page, "config=")
     elif name != "home":
         beta2 = page.get_by_role("slider").first
         for _ in range(NAMES.index(name)):
@@ -122,7 +127,7 @@ def test_every_page_is_found_as_it_was_left_whichever_way_one_comes(browser, add
                 by_menu(page, name)
             set_something(page, name)
             left[name] = page.evaluate(AS_IT_IS)
-            assert name == "home" or left[name]["sliders"], "there is nothing to lose on this page"
+            assert name == "home" or left[name]["sliders"] + left[name]["numbers"], "there is nothing to lose here"
         by_menu(page, NAMES[0])
         walk = every_ordered_pair(NAMES)
         before = page.evaluate("history.length")

@@ -38,6 +38,7 @@ export class SweepTools {
     this.box.replaceChildren(
       ...this.parts.map((part) => /** @type {{ box: Element }} */ (/** @type {unknown} */ (part)).box),
     )
+    this.draw()
   }
 
   draw() {
