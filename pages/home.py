@@ -20,7 +20,9 @@ chart(
     height=360,
     play=True,
 )
-for column, page in zip(st.columns(len(PAGES) - 1, gap="small"), PAGES[1:], strict=True):
-    with column, st.container(border=True, height="stretch"):
-        st.page_link(page.file, label=f"**{page.title}**", icon=page.icon)
-        st.caption(f"**{page.question}** {page.promise}")
+IN_A_ROW = 3
+for first in range(1, len(PAGES), IN_A_ROW):
+    for column, page in zip(st.columns(IN_A_ROW, gap="small"), PAGES[first : first + IN_A_ROW], strict=False):
+        with column, st.container(border=True, height="stretch"):
+            st.page_link(page.file, label=f"**{page.title}**", icon=page.icon)
+            st.caption(f"**{page.question}** {page.promise}")
