@@ -91,6 +91,7 @@ class Cluster:
             # Dask's own web pages are of no use here, and a hosted copy should not show them.
             "distributed.scheduler.http.routes": [],
             "distributed.worker.http.routes": [],
+            "distributed.worker.profile.enabled": False,  # it looks into every thread a hundred times a second
         }
         with dask.config.set(settings):
             local = LocalCluster(

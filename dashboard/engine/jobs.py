@@ -120,13 +120,19 @@ class SweepJob(RaceJob):
     """Its packs are wide, and one a worker: what counts is when all cells are done."""
 
     count: int = 0  # of its lanes, those that were known before among them
+    planned: list[list[int]] = field(default_factory=list)  # packs, by place
 
     def __post_init__(self) -> None:
         self.count = len(set(lane_ids(self.config)))
 
     def share_out(self, places: list[int], idle: int, workers: int, on_gpu: bool) -> list[list[int]]:  # noqa: ARG002
+        """By a plan that is made once: what is left, shared out anew each time, would end in packs of one lane."""
+        if not set(places) <= {place for pack in self.planned for place in pack}:
+            self.planned = share_out_wide(self.config, places, workers, on_gpu)
+        waiting = set(places)
+        packs = [left for pack in self.planned if (left := [place for place in pack if place in waiting])]
         out = sum(pack.state != PAUSED for pack in self.packs)
-        return share_out_wide(self.config, places, workers, on_gpu)[: max(0, workers - out)]
+        return packs[: max(0, workers - out)]
 
     def progress(self) -> tuple[int, int]:
         """In lane-steps."""
