@@ -13,7 +13,7 @@ run: .venv/.installed
 test: .venv/.installed-dev
 	@$(MAKE) --no-print-directory --jobs=2 suite check
 
-# A test of real processes that fails is tried once more, and told (-rR): this machine has other guests.
+# A test of real processes that fails is tried again, and told (-rR): this machine has other guests.
 suite: .venv/.installed-dev
 	$(BIN)/python -m bench.driving.chromium
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -rR

@@ -11,8 +11,11 @@ from dashboard.asked.config import LaneConfig
 _MAKERS: dict[str, Any] = {"radam": torch.optim.RAdam, "sgd": torch.optim.SGD}
 
 
-def plain_seconds(problem: Any, lanes: Iterable[LaneConfig], seed: int, steps: int, batch_size: int) -> float:
-    """Seconds of the same models and batches, at torch's own threads; schedules, which cost nothing, are left out."""
+def plain_seconds(
+    problem: Any, lanes: Iterable[LaneConfig], seed: int, steps: int, batch_size: int, evaluate: bool = False
+) -> float:
+    """Seconds of the same models and batches, at torch's own threads; schedules, which cost nothing, are left out.
+    With `evaluate` each model is measured on held-out data once, after its last step."""
     start = time.perf_counter()
     for lane in lanes:
         model = problem.make_model(seed)
@@ -22,4 +25,7 @@ def plain_seconds(problem: Any, lanes: Iterable[LaneConfig], seed: int, steps: i
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+        if evaluate:
+            with torch.no_grad():
+                problem.evaluate(model.eval())
     return time.perf_counter() - start

@@ -1,6 +1,7 @@
 """Sweeps against the same runs as plain sequential loops, in lane-steps a second; and the page with 500 cells.
 
-A sweep's time is that of the engine, from the order to the last record, with all that its lanes measure and record.
+A sweep's time is that of the engine, from the order to the last record, with all that its lanes measure and record. The
+plain loops train and evaluate at the same intervals, and measure nothing else.
 """
 
 import json
@@ -26,7 +27,7 @@ from dashboard.runs.states import OVER
 from dashboard.runs.store import Store
 from demo_models import TASKS
 
-REPEATS, PLAIN_STEPS, PLAIN_LANES = 3, 40, 6  # a plain loop's lanes are all alike: some of them tell
+REPEATS, PLAIN_LANES = 3, 3  # a plain loop's lanes are all alike: some of them tell
 GRIDS = {
     # The paper's four rates with three methods over three seeds.
     "rates on digits": (SWEEPS["rates"].config, 5.0),
@@ -58,8 +59,8 @@ def _grid(name: str, config: SweepConfig, bar: float, engine: Engine) -> Result:
     for repeat in range(REPEATS):
         seeds = tuple(1000 * (repeat + 1) + seed for seed in config.seeds)  # lanes that nobody has trained
         sweeps.append(_sweep_seconds(engine, config.changed(seeds=seeds)) / (config.size * config.steps))
-        plain = plain_seconds(problem, lanes, seeds[0], PLAIN_STEPS, config.batch_size)
-        loops.append(plain / (len(lanes) * PLAIN_STEPS))
+        plain = plain_seconds(problem, lanes, seeds[0], config.evaluate_every, config.batch_size, evaluate=True)
+        loops.append(plain / (len(lanes) * config.evaluate_every))
     ours, theirs = 1e3 * statistics.median(sweeps), 1e3 * statistics.median(loops)
     print(f"sweep: {name}, lane-steps a second: {1e3 / ours:.0f}, plain loops {1e3 / theirs:.0f}")
     return Result(

@@ -30,6 +30,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # Two processes share the tests, file by file: whoever takes a long one last lets the other wait. What they buy is said
 # in each of them.
 LONGEST_FIRST = (
+    "test_walk",
     "test_journeys",
     "test_race_browser",
     "test_browser",
@@ -56,9 +57,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
     for item in items:
         # A machine with other guests may be too slow for a real browser, and is no mistake: such a test gets a second
-        # try, which the summary tells (-rR). All others, which nothing outside can disturb, have to pass at once.
+        # and a third try, which the summary tells (-rR). All others, which nothing outside can disturb, have to pass at once.
         if not REAL_PROCESSES.isdisjoint(made.argname for made in _kept_fixtures(item)):
-            item.add_marker(pytest.mark.flaky(reruns=1))
+            item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 def _kept_fixtures(item: pytest.Item) -> list["FixtureDef[object]"]:

@@ -207,6 +207,7 @@ def test_what_the_page_sends_is_what_a_script_reads(browser, address):
         assert lines[0].split(",")[:3] == ["method", "label", "lr"]
         assert len(lines) == 1 + config.size
         press(page, "Share")
+        page.locator("[data-testid=stCode]").nth(1).wait_for()
         shared = page.locator("[data-testid=stCode]").all_inner_texts()
         assert f"/sweep?run={mark(page, 'run')}" in shared[0]
         assert json.dumps(config.to_link())[1:-1] in shared[1]
