@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: places.get(item.path.stem, len(places)))
     for item in items:
         # A machine with other guests may be too slow for a real browser, and is no mistake: such a test gets a second
-        # and a third try, which the summary tells (-rR). All others, which nothing outside can disturb, have to pass at once.
+        # and a third try, which the summary tells (-rR). All others, which nothing outside can disturb, pass at once.
         if not REAL_PROCESSES.isdisjoint(made.argname for made in _kept_fixtures(item)):
             item.add_marker(pytest.mark.flaky(reruns=2))
 

@@ -73,6 +73,15 @@ def click_cell(page: Page, contender: str, row: int, column: int) -> None:
         [contender, row, column],
     )
     page.mouse.move(*place)
+    # Plotly looks at most twenty times a second where the mouse is, and takes a click for the place it saw last.
+    page.wait_for_function(
+        """([name, row, column]) => {
+            const seen = document.querySelector('[data-chart=maps]')._hoverdata?.[0]
+            return seen?.data.name === name && String(seen.pointIndex) === String([row, column])
+        }""",
+        arg=[contender, row, column],
+        polling=50,
+    )
     page.mouse.click(*place)
 
 
@@ -124,8 +133,9 @@ def test_a_sweep_fills_in_live_and_a_cell_opens_its_race(browser, address, serve
 
         # Several cells become one race; and back again by the menu, where all is as it was.
         page.get_by_role("button", name="Select several cells").click()
-        for row in (0, 3):
+        for row, lanes in ((0, 2), (3, 4)):
             click_cell(page, "Adam + warmup", row, 0)
+            page.get_by_role("button", name=f"Open {lanes} lanes as a race").wait_for()
         page.get_by_role("button", name="Open 4 lanes as a race").click()
         wait(page, "d.ended === 'true' && d.state === 'finished'")
         assert page.locator(".lab-card").count() == 4

@@ -70,9 +70,10 @@ const configs = new WeakMap()
  * @param {Element} box
  * @param {string} filename
  * @param {Layout} [saved]
+ * @param {object} [more] of Plotly's settings
  * @returns {object}
  */
-export function plotConfig(Plotly, box, filename, saved) {
+export function plotConfig(Plotly, box, filename, saved, more = {}) {
   const small = matchMedia("(max-width: 640px), (hover: none)").matches // a telephone has no room and nothing hovers
   const known = configs.get(box)
   if (known?.small === small) return known.config
@@ -85,6 +86,7 @@ export function plotConfig(Plotly, box, filename, saved) {
       [saveButton(Plotly, "png", filename, saved), saveButton(Plotly, "svg", filename, saved)],
       ["zoom2d", "pan2d", "autoScale2d"],
     ],
+    ...more,
   }
   configs.set(box, { small, config })
   return config

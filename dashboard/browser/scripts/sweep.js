@@ -13,6 +13,7 @@ import { SweepTools } from "./sweep_tools.js"
 /** @import { Component, Findings, MapQuantity, Standing, Status, Sweep, SweepMessage, Templates, Theme } from "./types.d.ts" */
 
 const REDRAW_MS = 250
+const EVERY_CLICK = { doubleClick: false, doubleClickDelay: 1 } // two cells in quick succession are two clicks
 
 export class SweepPage {
   /**
@@ -190,7 +191,12 @@ export class SweepPage {
       font: { size: narrow ? 11 : 13 },
     }
     this.map.style.minHeight = `${layout.height}px`
-    await Plotly.react(this.map, data, drawn, plotConfig(Plotly, this.map, "radam-lab-sweep-maps"))
+    await Plotly.react(
+      this.map,
+      data,
+      drawn,
+      plotConfig(Plotly, this.map, "radam-lab-sweep-maps", undefined, EVERY_CLICK),
+    )
     this.map.classList.add("lab-chart")
     this.map.dataset.drawn = String(Number(this.map.dataset.drawn ?? 0) + 1)
     if (!this.clicks) {
