@@ -115,11 +115,11 @@ def _mean_over_tokens(values: Tensor, expected: Tensor) -> Tensor:
 def greedy(model: nn.Module, source: Tensor, length: int) -> Tensor:
     """The most likely next token, again and again; padding after the end token."""
     assert isinstance(model, Transformer)
-    memory, bias = model.encode(source)
+    memory, mask = model.encode(source)
     out = torch.full_like(source[..., :1], START)
     ended = torch.zeros_like(out, dtype=torch.bool)
     for _ in range(length):
-        word = model.decode(out, memory, bias)[..., -1:, :].argmax(-1)
+        word = model.decode(out, memory, mask)[..., -1:, :].argmax(-1)
         word = torch.where(ended, PAD, word)
         ended = ended | (word == END)
         out = torch.cat((out, word), -1)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from demo_models.attention import attend, causal_bias
+from demo_models.attention import attend, causal_mask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +42,8 @@ class SelfAttention(nn.Module):
         self.heads = shape.heads
         self.project, self.out = nn.Linear(shape.width, 3 * shape.width), nn.Linear(shape.width, shape.width)
 
-    def forward(self, x: Tensor, bias: Tensor | None) -> Tensor:
-        return self.out(attend(self.heads, bias, self.project(x)))
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        return self.out(attend(self.heads, mask, self.project(x)))
 
 
 class CrossAttention(nn.Module):
@@ -53,8 +53,8 @@ class CrossAttention(nn.Module):
         self.query, self.out = nn.Linear(shape.width, shape.width), nn.Linear(shape.width, shape.width)
         self.memory = nn.Linear(shape.width, 2 * shape.width)
 
-    def forward(self, x: Tensor, memory: Tensor, bias: Tensor | None) -> Tensor:
-        return self.out(attend(self.heads, bias, self.query(x), self.memory(memory)))
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None) -> Tensor:
+        return self.out(attend(self.heads, mask, self.query(x), self.memory(memory)))
 
 
 class FeedForward(nn.Sequential):
@@ -72,8 +72,8 @@ class EncoderLayer(nn.Module):
         self.attention = Sublayer(SelfAttention(shape), shape)
         self.feed_forward = Sublayer(FeedForward(shape), shape)
 
-    def forward(self, x: Tensor, bias: Tensor | None) -> Tensor:
-        return self.feed_forward(self.attention(x, bias))
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        return self.feed_forward(self.attention(x, mask))
 
 
 class DecoderLayer(nn.Module):
@@ -83,8 +83,8 @@ class DecoderLayer(nn.Module):
         self.cross = Sublayer(CrossAttention(shape), shape)
         self.feed_forward = Sublayer(FeedForward(shape), shape)
 
-    def forward(self, x: Tensor, memory: Tensor, bias: Tensor | None, memory_bias: Tensor | None) -> Tensor:
-        return self.feed_forward(self.cross(self.attention(x, bias), memory, memory_bias))
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None, memory_mask: Tensor | None) -> Tensor:
+        return self.feed_forward(self.cross(self.attention(x, mask), memory, memory_mask))
 
 
 class Transformer(nn.Module):
@@ -107,18 +107,18 @@ class Transformer(nn.Module):
         return self.decode(target, *self.encode(source))
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """The source's encoding, and what attention to it must add to its scores."""
+        """The source's encoding, and where attention may look in it."""
         x = self.source(source) * self.scale + self.positions[: source.shape[-1]]
-        bias = torch.where(source == self.pad, -1e9, 0.0).to(x.dtype)
+        mask = (source != self.pad).to(x.dtype)
         for layer in self.encoder:
-            x = layer(x, bias.unsqueeze(-2))
-        return self.encoder_norm(x), bias
+            x = layer(x, mask.unsqueeze(-2))
+        return self.encoder_norm(x), mask
 
-    def decode(self, target: Tensor, memory: Tensor, memory_bias: Tensor) -> Tensor:
+    def decode(self, target: Tensor, memory: Tensor, memory_mask: Tensor) -> Tensor:
         x = self.target(target) * self.scale + self.positions[: target.shape[-1]]
-        bias = causal_bias(target.shape[-1], x)
+        mask = causal_mask(target.shape[-1], x)
         for layer in self.decoder:
-            x = layer(x, memory, bias, memory_bias.unsqueeze(-2))
+            x = layer(x, memory, mask, memory_mask.unsqueeze(-2))
         return self.out(self.decoder_norm(x))
 
 

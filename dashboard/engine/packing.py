@@ -31,7 +31,9 @@ def share_out_wide(config: RunConfig, places: list[int], workers: int, on_gpu: b
     packs: list[list[int]] = []
     for number, lanes in enumerate(stacks):
         count = -(-len(lanes) // (MOST_LANES if on_gpu else WIDEST))
-        packs += _cut(lanes, count if number < whole else max(count, packs_for(len(lanes), workers)))
+        if number >= whole and not on_gpu:  # as many for each worker
+            count = packs_for(len(lanes), workers * -(-count // workers))
+        packs += _cut(lanes, count)
     return packs
 
 
