@@ -15,6 +15,7 @@ from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import PRESETS, named, task_race
 from dashboard.command_settings import APP, INTERRUPTED, setting, value
 from dashboard.headless import Recording
+from dashboard.recorded import making
 from dashboard.runs.store import Store
 from demo_models import TASKS
 
@@ -39,6 +40,8 @@ def _parser() -> argparse.ArgumentParser:
     race.add_argument(
         "--half-batch-steps", type=int, metavar="N", help="measure psi within one parameter in the first N steps"
     )
+    race.add_argument("--dense-steps", type=int, metavar="N", help="a histogram at each of the first N steps")
+    race.add_argument("--sharpness-every", type=int, metavar="N", help="measure the curvature every N steps")
     race.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"))
     race.add_argument(
         "--set",
@@ -60,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     race.add_argument("--out", type=Path, metavar="DIR", help="keep configuration, frames and summary there")
     race.set_defaults(run=_race)
     sweep_command.add_parsers(commands)
+    making.add_parser(commands)
     for name, show in (("tasks", _show_tasks), ("presets", _show_presets)):
         commands.add_parser(name, help=f"list the {name}").set_defaults(run=show)
     return parser
@@ -94,7 +98,7 @@ def _config(options: argparse.Namespace) -> RaceConfig:
         config = RaceConfig.make(options.config.read_text(encoding="utf-8"))
     else:
         config = task_race(options.task)
-    names = ("seed", "steps", "batch_size", "half_batch_steps", "device")
+    names = ("seed", "steps", "batch_size", "half_batch_steps", "dense_steps", "sharpness_every", "device")
     changes = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
     settings = dict(setting(text, config.task) for text in options.set)
     return config.changed(**changes, settings=settings, lanes=_lanes(config, options.lane))

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from demo_models.classification import accuracy, cross_entropy
 from demo_models.initial import seeded
-from demo_models.resnet import ResNet, make_cifar_resnet, resnet_group
+from demo_models.resnet import ResNet, make_cifar_resnet, resnet_group, resnet_layer
 from demo_models.shuffled import shuffled_indices
 
 Batch = tuple[Tensor, ...]
@@ -50,6 +50,9 @@ class Digits:
 
     def group(self, parameter: str) -> str:
         return resnet_group(parameter)
+
+    def layer(self, parameter: str) -> str:
+        return resnet_layer(parameter)
 
 
 @lru_cache

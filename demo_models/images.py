@@ -20,7 +20,7 @@ from demo_models.download import progress_bar
 from demo_models.image_files import CLASSES, Bytes, DataFileError, LabelledImages
 from demo_models.image_sets import DATA_VARIABLE, IMAGE_SETS, ImageSet, ImageSplits, data_directory, fetch, load
 from demo_models.initial import seeded
-from demo_models.resnet import ResNet, make_cifar_resnet, make_resnet18, resnet_group
+from demo_models.resnet import ResNet, make_cifar_resnet, make_resnet18, resnet_group, resnet_layer
 from demo_models.shuffled import shuffled_indices
 
 Batch = tuple[Tensor, ...]
@@ -63,6 +63,9 @@ class Images:
 
     def group(self, parameter: str) -> str:
         return resnet_group(parameter)
+
+    def layer(self, parameter: str) -> str:
+        return resnet_layer(parameter)
 
     def _held_out_batches(self) -> Iterator[tuple[Tensor, Tensor]]:
         pixels, labels = self.held_out

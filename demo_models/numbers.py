@@ -106,6 +106,12 @@ class Translation:
             return parameter.split(".")[0].removesuffix("_norm")
         return "output" if parameter.startswith("out") else "embeddings"
 
+    def layer(self, parameter: str) -> str:
+        part, _, rest = parameter.partition(".")
+        if part in ("encoder", "decoder"):
+            return f"{part} {int(rest.split('.', 1)[0]) + 1}"
+        return {"source": "source words", "target": "target words", "out": "output"}.get(part, part.replace("_", " "))
+
 
 def _mean_over_tokens(values: Tensor, expected: Tensor) -> Tensor:
     real = (expected != PAD).to(values.dtype)

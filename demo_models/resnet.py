@@ -86,3 +86,12 @@ def resnet_group(parameter: str) -> str:
     """The histogram group of a parameter: the stem, each stage, or the head."""
     part, _, rest = parameter.partition(".")
     return f"stage {int(rest.split('.', 1)[0]) + 1}" if part == "stages" else part.removesuffix("_norm")
+
+
+def resnet_layer(parameter: str) -> str:
+    """The same by block: "stage 2, block 1"."""
+    part, _, rest = parameter.partition(".")
+    if part != "stages":
+        return resnet_group(parameter)
+    stage, block, _ = rest.split(".", 2)
+    return f"stage {int(stage) + 1}, block {int(block) + 1}"

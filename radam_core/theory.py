@@ -194,3 +194,14 @@ def largest_update(t: ArrayLike, beta1: float, beta2: float) -> FloatArray:
     terms = t if q == 1 else (1 - np.power(q, t)) / (1 - q)
     weights = (1 - beta1) / bias_correction(t, beta1)
     return (weights * np.sqrt(bias_correction(t, beta2) / (1 - beta2) * terms))[()]
+
+
+def stable_sharpness(lr: ArrayLike, beta1: float, adaptive: bool = True) -> FloatArray:
+    """The curvature up to which a step of this learning rate is stable; inf where nothing moves.
+
+    Gradient descent: 2/lr. Adam, on the Hessian preconditioned by sqrt(v-hat) + eps: (2 + 2 beta1) / ((1 - beta1) lr),
+    which is 38/lr at beta1 = 0.9 (Cohen et al. 2022, "Adaptive gradient methods at the edge of stability").
+    """
+    limit = (2 + 2 * beta1) / (1 - beta1) if adaptive else 2.0
+    lr = np.asarray(lr, dtype=float)
+    return np.divide(limit, lr, out=np.full(lr.shape, np.inf), where=lr > 0)[()]

@@ -20,6 +20,7 @@ from radam_core.schedules import DECAYS, WARMUPS
 
 MOST_LANES = 64
 MOST_HALVED = 1000  # steps with half batches: each takes 2.2 to 2.6 times as long
+MOST_DENSE = 50  # steps that all have a histogram
 MOST_RECORDED = 1_000_000  # lanes times recorded steps: all of them are held in memory for the viewers
 
 LearningRate = Annotated[float, Field(gt=0, le=1e4)]
@@ -27,6 +28,11 @@ Beta1 = Annotated[float, Field(ge=0, lt=1)]
 Beta2 = Annotated[float, Field(gt=0, lt=1)]
 Steps = Annotated[int, Field(ge=1, le=100_000)]
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
+
+
+PHASE_ENDS = (4, 8)  # the paper's Appendix C
+# Methods that can hand over to one another, since they keep the same averages: not heavy-ball momentum.
+PHASES = tuple(name for name, method in METHODS.items() if method.first_moment == "average" and not method.phases)
 
 
 class LaneConfig(Frozen):
@@ -50,14 +56,20 @@ class LaneConfig(Frozen):
     warmup: Literal[tuple(WARMUPS)] | None = None  # type: ignore[valid-type]
     warmup_steps: Annotated[float, Field(ge=0, le=1e6)] | None = None
     decay: Literal[tuple(DECAYS)] | None = None  # type: ignore[valid-type]
+    steps_1_4: Literal[PHASES] | None = None  # type: ignore[valid-type]  # by another method: Appendix C
+    steps_5_8: Literal[PHASES] | None = None  # type: ignore[valid-type]
 
     @model_validator(mode="after")
     def _is_a_method(self) -> Self:
+        if (self.steps_1_4 or self.steps_5_8) and self.method not in PHASES:
+            raise ValueError(
+                f"steps_1_4 and steps_5_8 are for lanes whose method is one of {', '.join(PHASES)}, got {self.method}"
+            )
         self.as_lane(1)
         return self
 
     def as_lane(self, total_steps: int) -> Lane:
-        method = _adapted(METHODS[self.method], self, total_steps)
+        method = _adapted(self._phased(METHODS[self.method]), self, total_steps)
         return Lane(
             label=self.label,
             method=method,
@@ -66,6 +78,14 @@ class LaneConfig(Frozen):
             clip=self.clip,
             seed=self.seed,
         )
+
+    def _phased(self, method: Method) -> Method:
+        """With other methods in its first eight steps, where the lane has some."""
+        given = ((last, name) for last, name in zip(PHASE_ENDS, (self.steps_1_4, self.steps_5_8), strict=True) if name)
+        phases = {last: METHODS[name] for last, name in given}
+        if len(phases) == 1 and PHASE_ENDS[1] in phases:  # steps 1 to 4 are its own then
+            phases = {PHASE_ENDS[0]: method, **phases}
+        return replace(method, phases=tuple(phases.items())) if phases else method
 
 
 def _adapted(method: Method, lane: LaneConfig, total_steps: int) -> Method:
@@ -105,6 +125,8 @@ class TaskConfig(Validated):
     steps_per_frame: Annotated[int, Field(ge=1, le=1000)]
     record_every: Annotated[int, Field(ge=1, le=1000)]
     half_batch_steps: Annotated[int, Field(ge=0, le=MOST_HALVED)] = 0
+    dense_steps: Annotated[int, Field(ge=0, le=MOST_DENSE)] = 0
+    sharpness_every: Annotated[int, Field(ge=0, le=1000)] = 0
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
 
     @model_validator(mode="before")
@@ -186,6 +208,8 @@ class RaceConfig(TaskConfig):
             steps_per_frame=self.steps_per_frame,
             record_every=self.record_every,
             half_batch_steps=self.half_batch_steps,
+            dense_steps=self.dense_steps,
+            sharpness_every=self.sharpness_every,
             measure=measure,
             device=self.device,
         )

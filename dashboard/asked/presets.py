@@ -163,6 +163,7 @@ PRESETS: dict[str, Preset] = {
         "The paper's Appendix C on digits: what the first eight steps do, at lr 0.1.",
         "digits",
         [lane(name, 0.1) for name in ("radam", "adam-4-radam", "sgd-4-adam-8-radam", "adam")],
+        dense_steps=8,
     ),
     "language-model": _preset(
         "An LSTM with adaptive softmax, gradients clipped at norm 5 as in the paper's language model.",

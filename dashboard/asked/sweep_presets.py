@@ -1,10 +1,12 @@
 """Sweeps worth running, by name. The same name gives the same cells everywhere."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from dashboard.asked import protocol
+from dashboard.asked.config import TaskConfig
+from dashboard.asked.presets import PRESETS
 from dashboard.asked.sweep_config import SweepConfig
 from demo_models.task import Value
 from radam_core.methods import METHODS
@@ -39,14 +41,30 @@ _MAP = [contender("adam-linear", "Adam + warmup"), contender("radam")]
 _AT_099: dict[str, Any] = {"beta2": protocol.BETA2, "decay": "linear"}
 
 
-def _contenders_of_the_protocol() -> list[dict[str, Any]]:
-    """Those of the race best-against-best; SGD's rates are ten times the others'."""
-    found = []
-    for lane in protocol.contenders_and_sgd(protocol.LR):
-        own = {name: value for name, value in lane.items() if name not in ("label", "method", "lr")}
-        times = protocol.SGD_TIMES if lane["method"] == "sgd" else 1.0
-        found.append(contender(lane["method"], lane["label"], times, **own))
-    return found
+def _as_contenders(lanes: Iterable[Mapping[str, Any]], lr: float) -> list[dict[str, Any]]:
+    """The lanes of a race, whose rates are these times `lr`."""
+    names = ("label", "method", "lr")
+    return [
+        contender(
+            lane["method"],
+            lane["label"],
+            float(f"{lane['lr'] / lr:.12g}"),
+            **{name: value for name, value in lane.items() if name not in names},
+        )
+        for lane in lanes
+    ]
+
+
+def _over_seeds(race: str, story: str, **changes: Any) -> SweepPreset:
+    """The lanes of a race over five seeds: the same lanes as the race has at its own."""
+    config = PRESETS[race].config.changed(**changes)
+    lr = config.lanes[0].lr
+    lanes = [lane.model_dump(exclude_none=True, exclude_defaults=True) for lane in config.lanes]
+    shared = {name: getattr(config, name) for name in TaskConfig.model_fields if name != "task"}
+    return _sweep(story, config.task, _as_contenders(lanes, lr), {"lr": (lr,)}, seeds=FIVE, **shared)
+
+
+FIVE = (0, 1, 2, 3, 4)
 
 
 SWEEPS: dict[str, SweepPreset] = {
@@ -83,7 +101,7 @@ SWEEPS: dict[str, SweepPreset] = {
     "best-against-best": _sweep(
         "Every method over a grid of rates, at β₂ 0.99 with a linear decay: as the race best-against-best chose them.",
         "numbers",
-        _contenders_of_the_protocol(),
+        _as_contenders(protocol.contenders_and_sgd(protocol.LR), protocol.LR),
         {"lr": protocol.GRID},
         steps=protocol.STEPS,
     ),
@@ -119,6 +137,20 @@ SWEEPS: dict[str, SweepPreset] = {
             contender("sgd", lr_times=0.01),
         ],
         {"lr": (0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)},
-        seeds=(0, 1, 2, 3, 4),
+        seeds=FIVE,
+    ),
+    "figure-1": _over_seeds("figure-1", "The race figure-1 over five seeds: the paper's Figure 1 and its NMT table."),
+    "collapse": _over_seeds("collapse", "The race collapse over five seeds: the paper's Figures 2 and 3."),
+    "language-model": _over_seeds("language-model", "The race language-model over five seeds: the paper's Figure 4."),
+    "digits": _over_seeds("digits", "The race digits over five seeds: the paper's Figure 5 and its table."),
+    "appendix-c": _over_seeds("appendix-c", "The race appendix-c over five seeds: the paper's table of four steps."),
+    "appendix-c-numbers": _sweep(
+        "The same four steps where a slow start matters: on numbers at lr 6e-3 and β₂ 0.99 with a linear decay.",
+        "numbers",
+        [contender(name, **_AT_099) for name in ("radam", "adam-4-radam", "sgd-4-adam-8-radam", "adam")],
+        {"lr": (protocol.LR,)},
+        steps=500,
+        dense_steps=8,
+        seeds=FIVE,
     ),
 }

@@ -29,7 +29,7 @@ def estimate(config: RunConfig, store: Store, workers: int) -> Estimate:
     known = store.known(sorted(set(ids)))
     new = [place for place, lane in enumerate(ids) if lane not in known and lane not in ids[:place]]
     lane_steps = config.steps * len(new)
-    steps = plain_steps(config.steps, config.half_batch_steps)
+    steps = plain_steps(config.steps, config.half_batch_steps, config.sharpness_every)
     speeds = store.speeds(config.task, config.device)
     if not speeds:
         speed = TASKS[config.task].lane_steps_per_second

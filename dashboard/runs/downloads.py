@@ -1,15 +1,15 @@
 """A run's records as tables for other programs: a row for each lane at each step that was recorded or measured."""
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from dashboard.asked.config import RaceConfig
-from dashboard.runs.records import decode
+from dashboard.runs.records import LaneSteps, decode
 from radam_core.methods import BRANCHES
-from radam_core.race.frames import schedule_columns
+from radam_core.race.frames import SHARPNESS, schedule_columns
 from radam_core.race.plan import Lane
 from radam_core.race.quantities import QUANTITIES
 
@@ -37,13 +37,25 @@ def _table(lane: Lane, bodies: Iterable[str]) -> pd.DataFrame:
     columns |= {name: planned[name][:, 0] for name in _SCHEDULE}
     columns["branch"] = np.array(BRANCHES, dtype=object)[planned["branch"][:, 0]]
     table = pd.DataFrame(columns, index=steps)
-    for measured in ("metrics", "spread"):
-        found = {t: values for part in parts for t, values in getattr(part, measured).items()}
+    for measured in (_metrics, _spread, _sharpness):
+        found = {t: values for part in parts for t, values in measured(part).items()}
         if found:
             table = table.join(pd.DataFrame.from_dict(found, orient="index").astype(np.float32), how="outer")
     table.insert(0, "step", table.index.to_numpy(np.int64))
     table.insert(1, "lane", lane.label)
     return table
+
+
+def _metrics(part: LaneSteps) -> Mapping[int, Mapping[str, float]]:
+    return part.metrics
+
+
+def _spread(part: LaneSteps) -> Mapping[int, Mapping[str, float]]:
+    return part.spread
+
+
+def _sharpness(part: LaneSteps) -> Mapping[int, Mapping[str, float]]:
+    return {t: dict(zip(SHARPNESS, values, strict=True)) for t, values in part.sharpness.items()}
 
 
 def as_csv(table: pd.DataFrame) -> bytes:

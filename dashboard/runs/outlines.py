@@ -4,16 +4,18 @@ records and a few kB small, so that a sweep of hundreds of lanes is drawn and re
 import json
 import math
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from dashboard.asked.kinds import RunConfig
 from dashboard.evidence.outcomes import DIVERGED, FINISHED, UNDER_WAY, WAITING, Outcome, number
 from dashboard.evidence.signs import AT_STEPS
 from dashboard.evidence.steps import grid_steps
-from dashboard.runs.records import LaneSteps, decode
+from dashboard.runs.records import LaneSteps, Record, decode
 from demo_models import TASKS
 from radam_core.race.frames import BIN_OF_ONE, schedule_columns
 from radam_core.race.plan import FINAL_STEPS, Lane
@@ -127,6 +129,15 @@ class Outline:
             signs={name: dict(found) for name, found in self.signs.items()},
             diverged_at=self.diverged_at,
         )
+
+
+def outline_of(config: RunConfig, place: int, records: Iterable[Record]) -> str:
+    """Of a lane whose records are all there, as it is kept."""
+    lane = config.only([place]).lanes[0].as_lane(config.steps)
+    outline = Outline.of_task(lane, config.task, config.steps)
+    for record in records:
+        outline.add(record.body)
+    return to_json(outline.outcome)
 
 
 @lru_cache(256)

@@ -11,7 +11,10 @@ A record is a lane's part of a frame (`Record` in `browser/scripts/types.d.ts`),
          "t": 10, "groups": ["encoder", ...],
          "counts": "...",                    packed [which of `COUNTED`][group], see `pack_counts`
          "by_group": {"grad_norm": "..."},   packed, by group; each of `BY_GROUP`
+         "layers": ["encoder 1", ...],       only where there are more of them than groups
+         "by_layer": "...",                  packed: the gradient's norm in each; only beside "layers"
          "spread": {"psi_across": 4.9}}],    by the names of `SPREAD`; only what was measured
+     "sharpness": {"10": [35, 1200]},        only at the steps at which it is measured; the two of `SHARPNESS`
      "samples": [[source, said, expected], ...]}   only where the task has some to show
 
 Packed numbers are float32, little-endian, in base64. Plain ones are the shortest text of a float32, null for what is
@@ -21,7 +24,7 @@ not finite. What the settings decide, such as a step's learning rate, is not in 
 import base64
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -99,6 +102,13 @@ def encode(frame: Frame, lane: int, samples: Samples | None = None) -> Record:
     histograms = [_histogram(found, lane) for found in frame.histograms if lost is None or found.t < lost]
     if histograms:
         plain["histograms"] = histograms
+    sharpness = {
+        str(t): [plain_number(value) for value in values[:, lane]]
+        for t, values in frame.sharpness.items()
+        if lost is None or t < lost
+    }
+    if sharpness:
+        plain["sharpness"] = sharpness
     if samples is not None and lost is None:
         plain["samples"] = [list(row) for row in samples]
     body = json.dumps(plain, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
@@ -111,10 +121,17 @@ def _histogram(histograms: Histograms, lane: int) -> dict[str, Any]:
         "groups": list(histograms.groups),
         "counts": pack_counts(histograms.counts[:, lane]),
         "by_group": {name: pack(values[lane]) for name, values in histograms.by_group.items()},
+        **_by_layer(histograms, lane),
         "spread": {
             name: plain_number(values[lane]) for name, values in histograms.spread.items() if np.isfinite(values[lane])
         },
     }
+
+
+def _by_layer(histograms: Histograms, lane: int) -> dict[str, Any]:
+    if len(histograms.layers) == len(histograms.groups):
+        return {}
+    return {"layers": list(histograms.layers), "by_layer": pack(histograms.by_layer[lane])}
 
 
 def plain_number(value: np.float32) -> float | None:
@@ -178,16 +195,25 @@ class PackedHistogram:
 
     t: int
     counts_text: str
-    groups: int
+    groups: tuple[str, ...]
     by_group_text: Mapping[str, str]
     spread: Mapping[str, float]
+    layers: tuple[str, ...] = ()  # none where they are the groups
+    by_layer_text: str = ""
 
     def counts(self) -> NDArray[np.int64]:
         """[which of `COUNTED`, group, bin]"""
-        return unpack_counts(self.counts_text).reshape(len(COUNTED), self.groups, BINS)
+        return unpack_counts(self.counts_text).reshape(len(COUNTED), len(self.groups), BINS)
 
     def by_group(self, name: str) -> NDArray[np.float32]:
         return unpack(self.by_group_text[name])
+
+    def by_layer(self) -> dict[str, float]:
+        """The gradient's norm in each layer, or in each group where a task knows no finer layers."""
+        names, text = (
+            (self.layers, self.by_layer_text) if self.layers else (self.groups, self.by_group_text["grad_norm"])
+        )
+        return dict(zip(names, unpack(text).tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -201,6 +227,7 @@ class LaneSteps:
     spread: Mapping[int, Mapping[str, float]]  # by histogram step and the names of `SPREAD`; only what was measured
     diverged_at: int | None
     histograms: tuple[PackedHistogram, ...] = ()
+    sharpness: Mapping[int, tuple[float, ...]] = field(default_factory=dict)  # by step, in the order of `SHARPNESS`
 
 
 def decode(body: str | bytes) -> LaneSteps:
@@ -212,7 +239,15 @@ def decode(body: str | bytes) -> LaneSteps:
     }
     columns = dict(zip(QUANTITIES, rows[1:], strict=True))
     histograms = tuple(
-        PackedHistogram(found["t"], found["counts"], len(found["groups"]), found["by_group"], found["spread"])
+        PackedHistogram(
+            found["t"],
+            found["counts"],
+            tuple(found["groups"]),
+            found["by_group"],
+            found["spread"],
+            tuple(found.get("layers", ())),
+            found.get("by_layer", ""),
+        )
         for found in plain.get("histograms", ())
     )
     return LaneSteps(
@@ -223,4 +258,8 @@ def decode(body: str | bytes) -> LaneSteps:
         {found.t: found.spread for found in histograms},
         plain.get("diverged_at"),
         histograms,
+        {
+            int(t): tuple(np.nan if value is None else value for value in found)
+            for t, found in plain.get("sharpness", {}).items()
+        },
     )

@@ -69,14 +69,14 @@ def package_version(package: str) -> str:
 
 # Asked once, here: of many threads that ask at a time one may be told that there is no such package.
 _NAMES = ("torch", "numpy", "scipy", "scikit-learn", "num2words")
-_PACKAGES = tuple(f"{name} {package_version(name)}" for name in _NAMES)
+PACKAGES = tuple(f"{name} {package_version(name)}" for name in _NAMES)
 
 
 @cache
 def code_version() -> str:
     """A hash over everything that decides a record: the sources, and what they compute and read with."""
     root = Path(__file__).resolve().parents[2]
-    digest = hashlib.sha256("\n".join([platform.python_version(), *_PACKAGES]).encode())
+    digest = hashlib.sha256("\n".join([platform.python_version(), *PACKAGES]).encode())
     sources = [path for room in ("radam_core", "demo_models") for path in (root / room).rglob("*.py")]
     # It turns a lane's settings into a method; and a record's form.
     sources += [root / "dashboard" / "asked" / "config.py", root / "dashboard" / "runs" / "records.py"]

@@ -23,6 +23,9 @@ BIN_OF_ONE = 127
 # And of the step itself: which part of the critical one it was (`Race._critical`).
 SPREAD = ("psi_across", "psi_within", "kurtosis", "rounding", "no_gradient", "critical")
 
+# The largest eigenvalue of the Hessian on a step's batch, plain and as Adam sees it (`sharpness.py`).
+SHARPNESS = ("sharpness", "preconditioned_sharpness")
+
 
 @dataclass(frozen=True)
 class Histograms:
@@ -32,6 +35,8 @@ class Histograms:
     groups: tuple[str, ...]
     counts: NDArray[np.uint32]
     by_group: Mapping[str, NDArray[np.float32]]  # by the names of `BY_GROUP`, [lane, group] each
+    layers: tuple[str, ...]
+    by_layer: NDArray[np.float32]  # [lane, layer]: the gradient's norm
     spread: Mapping[str, NDArray[np.float32]]  # by the names of `SPREAD`, [lane] each; nan where it is not measured
 
 
@@ -49,6 +54,7 @@ class Frame:
     histograms: tuple[Histograms, ...] = ()
     metrics: dict[int, dict[str, NDArray[np.float32]]] = field(default_factory=dict)  # step -> name -> [lane]
     positions: NDArray[np.float32] | None = None  # [step, lane, 2]: where a model of two parameters stands
+    sharpness: dict[int, NDArray[np.float32]] = field(default_factory=dict)  # step -> [of `SHARPNESS`, lane]
 
     @property
     def loss(self) -> NDArray[np.float32]:
@@ -87,7 +93,8 @@ def without(histograms: Histograms, lanes: Sequence[int]) -> Histograms:
     gone = np.isin(np.arange(counts.shape[1]), lanes)
     by_group = {name: np.where(gone[:, None], _UNKNOWN, values) for name, values in histograms.by_group.items()}
     spread = {name: np.where(gone, _UNKNOWN, values) for name, values in histograms.spread.items()}
-    return replace(histograms, counts=counts, by_group=by_group, spread=spread)
+    by_layer = np.where(gone[:, None], _UNKNOWN, histograms.by_layer)
+    return replace(histograms, counts=counts, by_group=by_group, by_layer=by_layer, spread=spread)
 
 
 _UNKNOWN = np.float32(np.nan)
@@ -100,6 +107,7 @@ def frame_of(frame: Frame, lanes: slice) -> Frame:
             h,
             counts=h.counts[:, lanes],
             by_group={name: values[lanes] for name, values in h.by_group.items()},
+            by_layer=h.by_layer[lanes],
             spread={name: values[lanes] for name, values in h.spread.items()},
         )
         for h in frame.histograms
@@ -112,4 +120,5 @@ def frame_of(frame: Frame, lanes: slice) -> Frame:
         histograms=histograms,
         metrics={t: {name: values[lanes] for name, values in found.items()} for t, found in frame.metrics.items()},
         positions=None if frame.positions is None else frame.positions[:, lanes],
+        sharpness={t: values[:, lanes] for t, values in frame.sharpness.items()},
     )

@@ -51,11 +51,15 @@ class Lanes:
     """The stacked model, its parameters as one buffer [K, N], and the gradients of one backward pass as another.
 
     `models` are the plain models whose weights the lanes start from: one for all, or one each. Parameters lie in the
-    order of their groups, so that a group is one slice of a row: `groups[name]`.
+    order of their groups, so that a group is one slice of a row: `groups[name]`. Layers are finer, and lie so, too.
     """
 
     def __init__(
-        self, models: Sequence[nn.Module], lanes: int, group: Callable[[str], str] = lambda name: "all"
+        self,
+        models: Sequence[nn.Module],
+        lanes: int,
+        group: Callable[[str], str] = lambda name: "all",
+        layer: Callable[[str], str] | None = None,
     ) -> None:
         if len(models) not in (1, lanes):
             raise ValueError(f"models must be 1 or one for each of the {lanes} lanes, got {len(models)}")
@@ -64,7 +68,7 @@ class Lanes:
         sizes = [shapes[name].numel() for name in names]
         ends = torch.tensor(sizes).cumsum(0).tolist()
         self.spans = {name: slice(end - size, end) for name, size, end in zip(names, sizes, ends, strict=True)}
-        self.groups = _slices(names, self.spans, group)
+        self.groups, self.layers = (_slices(names, self.spans, kind) for kind in (group, layer or group))
         self.buffer = torch.stack([self.row(dict(model.named_parameters())) for model in models])
         self.buffer = self.buffer.expand(lanes, -1).clone()
         self._shapes, self._plain = shapes, copy.deepcopy(models[0])
@@ -132,6 +136,8 @@ def _slices(names: list[str], spans: dict[str, slice], group: Callable[[str], st
     for name in names:
         start = slices[group(name)].start if group(name) in slices else spans[name].start
         slices[group(name)] = slice(start, spans[name].stop)
+    if sum(span.stop - span.start for span in slices.values()) != max(span.stop for span in spans.values()):
+        raise ValueError(f"the parameters of a layer must follow one another, got layers {', '.join(slices)}")
     return slices
 
 

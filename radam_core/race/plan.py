@@ -47,6 +47,8 @@ class RacePlan:
     record_every: int = 1  # every how many steps the per-step numbers are kept
     measure: bool = True  # histograms, psi, and the sizes of updates; the losses are always there
     half_batch_steps: int = 0  # the first so many steps run both halves of their batch, too: psi's spread within
+    dense_steps: int = 0  # every one of the first so many steps has a histogram
+    sharpness_every: int = 0  # every how many steps the curvature is measured, and at the first; 0: never
     device: str = "auto"
     double: bool = False  # float64
 
@@ -55,24 +57,29 @@ class RacePlan:
             raise ValueError("lanes must hold at least one lane")
         for name in ("steps", "batch_size", "evaluate_every", "steps_per_frame", "record_every"):
             check_count(name, getattr(self, name))
-        check_count("seed", self.seed, least=0)
+        for name in ("seed", "dense_steps", "sharpness_every"):
+            check_count(name, getattr(self, name), least=0)
         check_halves(self.half_batch_steps, self.batch_size)
 
     def records(self, t: int) -> bool:
         """Also the early steps that have a histogram, and the last ones, whose mean is a lane's final loss."""
-        return t in EARLY_STEPS or t % self.record_every == 0 or t > self.steps - FINAL_STEPS
+        return t in EARLY_STEPS or t <= self.dense_steps or t % self.record_every == 0 or t > self.steps - FINAL_STEPS
 
     def evaluates(self, t: int) -> bool:
         return t % self.evaluate_every == 0 or t == self.steps
 
+    def measures_sharpness(self, t: int) -> bool:
+        return self.measure and self.sharpness_every > 0 and (t == 1 or t % self.sharpness_every == 0)
+
     @property
     def histogram_steps(self) -> frozenset[int]:
-        return frozenset(histogram_steps(self.steps))
+        return frozenset((*histogram_steps(self.steps), *range(1, self.dense_steps + 1)))
 
 
-def plain_steps(steps: int, half_batch_steps: int) -> float:
-    """How many steps without half batches take as long."""
-    return steps + (HALVED - 1) * min(steps, half_batch_steps)
+def plain_steps(steps: int, half_batch_steps: int, sharpness_every: int = 0) -> float:
+    """How many steps that measure neither half batches nor sharpness take as long."""
+    sharp = 3 * (steps // sharpness_every + 1) if sharpness_every else 0  # gradients
+    return steps + (HALVED - 1) * min(steps, half_batch_steps) + sharp
 
 
 def check_halves(half_batch_steps: int, batch_size: int) -> None:

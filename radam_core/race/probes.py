@@ -48,11 +48,13 @@ class Probes:
         return histogram(x, self.lanes.groups, self.optimizer.scratch)
 
     @torch.no_grad()
-    def before(self) -> tuple[NDArray[np.uint32], Tensor]:
-        """The gradient's counts, and its norms by group, [group, K]."""
+    def before(self) -> tuple[NDArray[np.uint32], Tensor, Tensor]:
+        """The gradient's counts, and its norms by group and by layer, [group, K] and [layer, K]."""
+        return self._histogram(self.lanes.grad), self._norms(self.lanes.groups), self._norms(self.lanes.layers)
+
+    def _norms(self, parts: Mapping[str, slice]) -> Tensor:
         grad = self.lanes.grad
-        norms = [torch.linalg.vector_norm(grad[:, span], dim=1) for span in self.lanes.groups.values()]
-        return self._histogram(grad), torch.stack(norms)
+        return torch.stack([torch.linalg.vector_norm(grad[:, span], dim=1) for span in parts.values()])
 
     @torch.no_grad()
     def after(self, gradient: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -35,5 +35,8 @@ class Problem(Protocol):
         ...
 
     def group(self, parameter: str) -> str:
-        """The histogram group (a layer or a few, at most eight in all) of a parameter of the plain model, by name."""
+        """The histogram group (a layer or a few, at most eight in all) of a parameter of the plain model, by name.
+
+        A problem may also have `layer(parameter)`, a finer name of the same kind, for the gradient's norm by layer; its
+        groups are the layers of one that has none."""
         ...

@@ -33,6 +33,7 @@ from radam_core.race.plan import LEAST_STACKED, RacePlan
 from radam_core.race.probes import Probes
 from radam_core.race.problem import Batch, Problem
 from radam_core.race.quantities import BY_GROUP, QUANTITIES, Step
+from radam_core.race.sharpness import Sharpness
 from radam_core.race.spread import HalfBatches, rounding_only, spread_across
 from radam_core.race.stacked import ALL, Sizes, StackedOptimizer
 
@@ -84,13 +85,15 @@ class Race:
         self.seeds = _seeds(plan)
         # Plain models by seed, until the first step has shown that the lanes are what these are.
         self._models = {seed: problem.make_model(seed).to(self.device, self.dtype) for seed in self.seeds}
-        self.lanes = Lanes([self._models[seed] for seed in self.seeds], len(plan.lanes), problem.group)
+        layer = getattr(problem, "layer", None)
+        self.lanes = Lanes([self._models[seed] for seed in self.seeds], len(plan.lanes), problem.group, layer)
         self.model = self.lanes.model
         self.optimizer = StackedOptimizer(self.lanes, plan.lanes)
         self.probes = Probes(self.lanes, self.optimizer)
         halved = plan.measure and plan.half_batch_steps
         self.halves = HalfBatches(self.lanes, self.optimizer) if halved else None
-        self.rounding: Tensor | None = None  # [K, N], from the first step on: what is left out of psi's spread
+        self.sharpness = Sharpness(self.lanes)
+        self._rounding: Tensor | None = None  # [K, N], once it was asked for: what is left out of psi's spread
         self.shadow: nn.Module | None = None  # on the lanes' parameters: what it computes leaves no trace
         self.diverged_at: list[int | None] = [None] * len(plan.lanes)
         self.limits: list[float] | None = None
@@ -104,7 +107,8 @@ class Race:
         self.optimizer.keep(rows)
         if self.halves is not None:
             self.halves.keep(rows)
-        self.rounding = None if self.rounding is None else self.rounding[rows]
+        self.sharpness.keep(rows)
+        self._rounding = None if self._rounding is None else self._rounding[rows]
         self.shadow = None
         self.model = self.lanes.model
         self.plan = replace(self.plan, lanes=tuple(self.plan.lanes[row] for row in rows))
@@ -139,6 +143,8 @@ class Race:
             self.halves = None
         if self.halves is not None:
             self.halves.take(self.problem, batch, plan.batch_size)
+        if plan.measures_sharpness(t):
+            self._sharpness[t] = self._measure_sharpness(t, norms, batch)
         probing = plan.measure and t in plan.histogram_steps
         gradient = self.probes.before() if probing else None
         sizes = self.optimizer.step(norms, self._parts(t, probing))
@@ -188,6 +194,18 @@ class Race:
             return ()
         return (*ALL, *self.lanes.groups.values()) if probing else ALL
 
+    def _measure_sharpness(self, t: int, norms: Tensor, batch: Batch) -> Any:
+        """Before the step, where its gradient was taken; nan for a lane that has stopped."""
+        model = self._shadow()
+        divisor = self.optimizer.divisor(norms)
+        found = self.sharpness.measure(lambda: self.problem.loss(model, batch), divisor, ~self.rounding)
+        found[:, self._gone(t + 1)] = np.nan
+        return found
+
+    def _shadow(self) -> nn.Module:
+        self.shadow = self.shadow or self.lanes.another_model()
+        return self.shadow
+
     @torch.no_grad()
     def _critical(self, losses: Tensor, batch: Batch) -> list[float]:
         """By lane, just after a step: which part of the critical step it was, at which the loss of its own batch would
@@ -195,15 +213,14 @@ class Race:
         it is back at a = -2 s / c, so the part is -c / (2 s) = 1 + change / |s|. Above 1 the step has raised its loss.
         nan for a step that goes uphill from the start, as momentum may."""
         slope = -(self.lanes.grad * self.optimizer.scratch).sum(1)
-        self.shadow = self.shadow or self.lanes.another_model()
-        change = self.problem.loss(self.shadow, batch) - losses
+        change = self.problem.loss(self._shadow(), batch) - losses
         pairs = zip(change.tolist(), slope.tolist(), strict=True)
         parts = (1 + gained / -steep if steep < 0 else math.nan for gained, steep in pairs)
         return [float(f"{part:.3g}") for part in parts]  # it is a difference of losses, and has no more digits
 
-    def _probe(self, t: int, gradient: tuple[Any, Tensor], sizes: Sizes, critical: list[float]) -> None:
+    def _probe(self, t: int, gradient: tuple[Any, Tensor, Tensor], sizes: Sizes, critical: list[float]) -> None:
         """What a histogram step tells, after it."""
-        counts, norms = gradient
+        counts, norms, by_layer = gradient
         unknown, by_group = torch.full_like(norms[0], math.nan), []
         for g, span in enumerate(self.lanes.groups.values(), 1):
             step = _step(unknown, norms[g - 1], sizes, g, span.stop - span.start)
@@ -214,23 +231,31 @@ class Race:
             tuple(self.lanes.groups),
             self.probes.after(counts),
             dict(zip(BY_GROUP, values, strict=True)),
+            tuple(self.lanes.layers),
+            by_layer.T.float().cpu().numpy(),
             self._spread() | {"critical": np.array(critical, np.float32)},
         )
         self._histograms.append(without(found, self._gone(t + 1)))
 
     def _spread(self) -> dict[str, Any]:
         """Of psi after the step, by its names in `SPREAD`."""
-        if self.rounding is None:
+        rounding = self.rounding
+        told = spread_across(self.optimizer, rounding)
+        if self.halves is not None:
+            told |= self.halves.measure(rounding)
+        unknown = [math.nan] * len(self.plan.lanes)
+        return {name: np.array(told.get(name, unknown), np.float32) for name in SPREAD}
+
+    @property
+    def rounding(self) -> Tensor:
+        """[K, N]: the coordinates whose gradient is rounding and nothing else; see `rounding_only`."""
+        if self._rounding is None:
             with torch.random.fork_rng(devices=[]):  # a model that is made draws random numbers
                 models = {seed: self.problem.make_model(seed) for seed in self.seeds}
             found = {seed: rounding_only(self.problem, model, seed, self.lanes) for seed, model in models.items()}
             by_lane = torch.stack([found[seed] for seed in self.seeds])
-            self.rounding = by_lane.to(self.device).expand(len(self.plan.lanes), -1)
-        told = spread_across(self.optimizer, self.rounding)
-        if self.halves is not None:
-            told |= self.halves.measure(self.rounding)
-        unknown = [math.nan] * len(self.plan.lanes)
-        return {name: np.array(told.get(name, unknown), np.float32) for name in SPREAD}
+            self._rounding = by_lane.to(self.device).expand(len(self.plan.lanes), -1)
+        return self._rounding
 
     def _record(self, t: int, losses: Tensor, norms: Tensor, sizes: Sizes | None) -> None:
         unknown = torch.full((1, len(norms)), math.nan, device=norms.device)
@@ -273,6 +298,7 @@ class Race:
             histograms=tuple(self._histograms),
             metrics=self._metrics,
             positions=np.stack(self._positions) if self._positions else None,
+            sharpness=self._sharpness,
         )
         self.number += 1
         self.begin_frame(last + 1)
@@ -286,3 +312,4 @@ class Race:
         self._positions: list[Any] = []
         self._histograms: list[Histograms] = []
         self._metrics: dict[int, dict[str, Any]] = {}
+        self._sharpness: dict[int, Any] = {}

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from radam_core.averages import bias_correction
 from radam_core.methods import ADAPTIVE, Coefficients
 from radam_core.race.lanes import Lanes
 from radam_core.race.plan import Lane
@@ -87,6 +88,22 @@ class StackedOptimizer:
             grad *= (self._clips / (grad_norms.unsqueeze(1) + _CLIP_EPS)).clamp(max=1.0)
         if self._coupled is not None:
             grad.addcmul_(self.lanes.buffer, self._coupled)
+
+    @torch.no_grad()
+    def divisor(self, grad_norms: Tensor) -> Tensor:
+        """P of the coming step, sqrt(v-hat) + eps, [K, N]: what an adaptive step divides by. 1 where there is no v."""
+        t = self.t + 1
+        methods = [lane.method for lane in self.entries]
+        c = Coefficients(*(np.stack(parts) for parts in zip(*(m.coefficients(t) for m in methods), strict=True)))
+        correction = [math.sqrt(bias_correction(t, method.betas[1])) for method in methods]
+        v_keep, v_gain, eps, correct = self._columns([c.v_keep, c.v_gain, c.eps, correction])
+        grad = self.lanes.grad.clone()
+        self.prepare(grad, grad_norms)
+        found = grad.square_().mul_(v_gain).addcmul_(self.exp_avg_sq, v_keep).sqrt_().add_(eps).div_(correct)
+        for lane, method in enumerate(methods):
+            if method.first_moment == "heavy-ball":
+                found[lane] = 1.0
+        return found
 
     def average_squares(self, v: Tensor, grad: Tensor, scratch: Tensor) -> None:
         """v <- beta2 v + (1 - beta2) grad^2, with the latest step's coefficients."""

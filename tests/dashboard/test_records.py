@@ -173,7 +173,9 @@ def test_the_page_reads_every_bin_of_a_histogram(scripts, recorded):
     counts[0, 0, 1, [101, 255]] = [2**32 - 1, 16_384]
     counts[2, 1, 1, 64] = 5
     counts[1, 2, 0, 0] = 9
-    made = Histograms(10, groups, counts, {"grad_norm": np.ones((lanes, 2), np.float32)}, {})
+    made = Histograms(
+        10, groups, counts, {"grad_norm": np.ones((lanes, 2), np.float32)}, groups, np.ones((lanes, 2), np.float32), {}
+    )
     frame = replace(recorded[0], histograms=(made,))
     history(scripts, {place: [encode(frame, place)] for place in range(lanes)})
     for quantity, k, name in itertools.product(range(len(COUNTED)), range(lanes), ("all", *groups)):

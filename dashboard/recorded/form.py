@@ -1,0 +1,73 @@
+"""A recording as a file: a run that was trained once, kept in the repository, and shown wherever nothing was trained yet.
+
+One line of JSON each, zipped: first what it is (its configuration, and when, where and by which code it was made), then
+every lane with its outline, and of a race with its records, as the store has them. A recording outlives the code that
+made it: it is found by its configuration, and says its version.
+"""
+
+import gzip
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from dashboard.asked.kinds import KINDS, RunConfig
+from dashboard.runs.records import Record
+
+FOLDER = Path(__file__).with_name("files")
+FORM, ENDING = 1, ".jsonl.gz"
+
+
+@dataclass(frozen=True)
+class Made:
+    """When, where and by what."""
+
+    code: str  # `code_version`
+    packages: str
+    machine: str
+    date: str
+    seconds: float  # of training, as far as it was done then
+
+
+@dataclass(frozen=True)
+class RecordedLane:
+    outline: str  # as `outlines.to_json` has it
+    records: tuple[Record, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recording:
+    config: RunConfig
+    made: Made
+    lanes: tuple[RecordedLane, ...]
+
+
+def path_of(name: str, folder: Path = FOLDER) -> Path:
+    return folder / f"{name}{ENDING}"
+
+
+def write(path: Path, recording: Recording) -> None:
+    head = {"form": FORM, "kind": recording.config.kind, "config": recording.config.to_json(), **asdict(recording.made)}
+    lanes = (
+        {"outline": lane.outline, "records": [[record.last, record.body] for record in lane.records]}
+        for lane in recording.lanes
+    )
+    lines = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in (head, *lanes)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
+
+
+def read(path: Path) -> Recording:
+    """`ValueError` for a file of another form, or whose configuration this version does not understand."""
+    head, *lanes = map(json.loads, gzip.decompress(path.read_bytes()).decode().splitlines())
+    if head.pop("form") != FORM:
+        raise ValueError(f"{path.name} must be a recording of form {FORM}")
+    config = KINDS[head.pop("kind")].make(head.pop("config"))
+    return Recording(config, Made(**head), tuple(_lane(lane["outline"], lane["records"]) for lane in lanes))
+
+
+def _lane(outline: str, records: Iterable[tuple[int, str]]) -> RecordedLane:
+    pairs = list(records)
+    ends = len(pairs) - 1
+    made = (Record(number, last, number == ends, body) for number, (last, body) in enumerate(pairs))
+    return RecordedLane(outline, tuple(made))
