@@ -1,8 +1,11 @@
 """Post-LN beside Pre-LN: the same lanes on the same task, with the layer norm after the sum or before the layer.
 
-Why these settings: those of the protocol (`protocol.py`), at which Post-LN Adam was known to fail, in 300 steps, in which
-r_t at beta2 0.99 gets to 0.92; the curvature every fifth step, since it is followed from one measured step to the next.
+Why these settings: those of the protocol (`protocol.py`), at which Post-LN Adam was known to fail, in 300 steps, in
+which r_t at beta2 0.99 gets to 0.92; the curvature every fifth step, since it is followed from one measured step to the
+next.
 """
+
+from typing import Any
 
 from dashboard.asked import protocol
 from dashboard.asked.config import RaceConfig
@@ -21,7 +24,7 @@ def norm_race(
     steps: int = STEPS,
 ) -> RaceConfig:
     """Adam, Adam with a warmup, and RAdam on `numbers`, with everything measured that the page shows."""
-    shared = {"beta2": protocol.BETA2, "decay": "linear"}
+    shared: dict[str, Any] = {"beta2": protocol.BETA2, "decay": "linear"}
     lanes = [
         lane("adam", lr, **shared),
         lane("adam-linear", lr, f"Adam + warmup {warmup_steps}", warmup_steps=warmup_steps, **shared),

@@ -1,7 +1,7 @@
 """What is recorded: every race with a name, the sweeps behind the paper's rows, and the two races of the norms page.
 
-Not recorded, because they take longer than all others together: the paper's own ResNets (hours, and files to fetch), and
-the sweeps that no row rests on.
+Not recorded, because they take longer than all others together: the paper's own ResNets (hours, and files to fetch),
+and the sweeps that no row rests on.
 """
 
 from functools import cache

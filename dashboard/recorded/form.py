@@ -1,4 +1,4 @@
-"""A recording as a file: a run that was trained once, kept in the repository, and shown wherever nothing was trained yet.
+"""A recording as a file: a run trained once, kept in the repository, and shown where nothing was trained yet.
 
 One line of JSON each, zipped: first what it is (its configuration, and when, where and by which code it was made), then
 every lane with its outline, and of a race with its records, as the store has them. A recording outlives the code that

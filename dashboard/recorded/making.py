@@ -1,5 +1,6 @@
-"""`python -m dashboard record`: trains what the catalogue names, and keeps it as files. What is done stays done: the lanes
-are in a store of their own, and an interrupted recording goes on where it was.
+"""`python -m dashboard record`: trains what the catalogue names, and keeps it as files.
+
+What is done stays done: the lanes are in a store of their own, and an interrupted recording goes on where it was.
 """
 
 import argparse

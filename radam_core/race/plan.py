@@ -47,7 +47,7 @@ class RacePlan:
     record_every: int = 1  # every how many steps the per-step numbers are kept
     measure: bool = True  # histograms, psi, and the sizes of updates; the losses are always there
     half_batch_steps: int = 0  # the first so many steps run both halves of their batch, too: psi's spread within
-    dense_steps: int = 0  # every one of the first so many steps has a histogram
+    dense_steps: int = 0  # every one of the first so many steps has a histogram, with gradients by layer
     sharpness_every: int = 0  # every how many steps the curvature is measured, and at the first; 0: never
     device: str = "auto"
     double: bool = False  # float64

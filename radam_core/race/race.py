@@ -221,6 +221,9 @@ class Race:
     def _probe(self, t: int, gradient: tuple[Any, Tensor, Tensor], sizes: Sizes, critical: list[float]) -> None:
         """What a histogram step tells, after it."""
         counts, norms, by_layer = gradient
+        layers = self.lanes.layers
+        if t > self.plan.dense_steps:  # who looks closely at the first steps gets them by layer, too
+            layers, by_layer = self.lanes.groups, norms
         unknown, by_group = torch.full_like(norms[0], math.nan), []
         for g, span in enumerate(self.lanes.groups.values(), 1):
             step = _step(unknown, norms[g - 1], sizes, g, span.stop - span.start)
@@ -231,7 +234,7 @@ class Race:
             tuple(self.lanes.groups),
             self.probes.after(counts),
             dict(zip(BY_GROUP, values, strict=True)),
-            tuple(self.lanes.layers),
+            tuple(layers),
             by_layer.T.float().cpu().numpy(),
             self._spread() | {"critical": np.array(critical, np.float32)},
         )

@@ -2,9 +2,9 @@
 Adam sees it.
 
 Gradient descent at a rate lr is stable along directions whose curvature is below 2/lr. Adam divides the gradient by
-P = diag(sqrt(v-hat) + eps), so that what counts is the largest eigenvalue of P^(-1/2) H P^(-1/2); with momentum beta1 it
-must stay below (2 + 2 beta1) / ((1 - beta1) lr), 38/lr at 0.9 (Cohen et al. 2022, "Adaptive gradient methods at the edge
-of stability").
+P = diag(sqrt(v-hat) + eps), so that what counts is the largest eigenvalue of P^(-1/2) H P^(-1/2); with momentum beta1
+it must stay below (2 + 2 beta1) / ((1 - beta1) lr), 38/lr at 0.9 (Cohen et al. 2022, "Adaptive gradient methods at the
+edge of stability").
 
 Both are the largest values of a quotient, x'Hx / x'x and x'Hx / x'Px. A measured step makes the best of three
 directions (Rayleigh and Ritz): the two found last time, one for each quotient, and one that leads uphill from one of

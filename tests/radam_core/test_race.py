@@ -370,3 +370,31 @@ def test_nothing_is_told_of_a_lane_after_it_was_lost():
             assert all(np.isnan(values[1]).all() for values in histograms.by_group.values())
             assert all(np.isnan(values[1]) for values in histograms.spread.values())
             assert histograms.counts[:, 0].any()
+
+
+def test_the_first_steps_can_be_looked_at_one_by_one_and_by_layer():
+    """Each layer's norm is that of its own parameters' gradients, and all of them together the lane's."""
+    task = TASKS["numbers"]
+    problem = task.open({"depth": 2, "width": 16, "norm": "pre"})
+    plan = RacePlan(lanes=LANES[:2], steps=12, batch_size=4, dense_steps=3, device="cpu", double=True)
+    frames = list(race(problem, plan))
+    found = {h.t: h for frame in frames for h in frame.histograms}
+    assert sorted(found) == [1, 2, 3, 5, 10]
+    expected = ("source words", "target words", "encoder 1", "encoder 2", "encoder norm")
+    assert found[1].layers[: len(expected)] == expected
+    assert found[5].layers == found[5].groups
+
+    model = problem.make_model(0).double()
+    problem.loss(model, problem.batch(0, 1, 4)).backward()
+    for i, name in enumerate(found[1].layers):
+        own = [p.grad.norm() for parameter, p in model.named_parameters() if problem.layer(parameter) == name]
+        np.testing.assert_allclose(found[1].by_layer[0, i], torch.stack(own).norm(), rtol=1e-6, err_msg=name)
+    steps, norms = frames[0].steps, frames[0].columns["grad_norm"]
+    np.testing.assert_allclose(np.linalg.norm(found[1].by_layer, axis=1), norms[steps == 1][0], rtol=1e-5)
+
+
+def test_layers_whose_parameters_lie_apart_are_refused():
+    problem = TASKS["numbers"].open({"depth": 1, "width": 16})
+    problem.layer = lambda name: "even" if len(name) % 2 else "odd"
+    with pytest.raises(ValueError, match="the parameters of a layer must follow one another"):
+        Race(problem, RacePlan(lanes=LANES[:2], steps=2, device="cpu"))
