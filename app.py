@@ -1,6 +1,6 @@
 """The server: `streamlit run app.py` finds this ASGI wrapper and runs `dashboard/main.py` for every visitor.
 
-Its lifespan holds what all visitors share: the run store and the engine that trains.
+Its lifespan holds what all visitors share: the run store, with the recordings in it, and the engine that trains.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 
 from dashboard.browser import assets
 from dashboard.engine.engine import Engine, set_running_engine
+from dashboard.recorded.loading import load
 from dashboard.runs.store import Store
 from dashboard.server import api
 from dashboard.server.visitor import NameVisitors
@@ -21,6 +22,7 @@ from dashboard.server.visitor import NameVisitors
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """The workers become warm while the first visitor reads the first page."""
     store = await asyncio.to_thread(Store)
+    await asyncio.to_thread(load, store)
     engine = Engine(store)
     await asyncio.to_thread(engine.start)
     set_running_engine(engine)

@@ -19,6 +19,7 @@ from dashboard.forms.race_run import (
     shown_run,
     train,
 )
+from dashboard.recorded.loading import told
 from dashboard.server.visitor import visitor_id
 from dashboard.words.race_words import glossary
 
@@ -78,6 +79,8 @@ remember_link(link)
 link.to_address()
 st.session_state["race-shown"] = run.id if run else ""
 with st.container():
+    if run and run.recorded:
+        st.caption(told(run.recorded, "Train"))
     if run and config and run.config != config:
         st.caption("Below is the race before you moved the controls. *Train* starts one with the settings above.")
 wants = engine.wants(run.id, visitor_id()) if engine and run else None

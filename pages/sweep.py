@@ -20,6 +20,7 @@ from dashboard.forms.sweep_run import (
     start,
 )
 from dashboard.navigation import page_file
+from dashboard.recorded.loading import told
 from dashboard.server.visitor import visitor_id
 from dashboard.words.sweep_words import glossary
 
@@ -75,6 +76,8 @@ remember_link(link)
 link.to_address()
 st.session_state["sweep-shown"] = run.id if run else ""
 with st.container():
+    if run and run.recorded:
+        st.caption(told(run.recorded, "Run"))
     if run and config and run.config != config:
         st.caption("Below is the sweep before you moved the controls. *Run* starts one with the settings above.")
     cells = st.session_state.pop("sweep-cells", None)

@@ -129,7 +129,9 @@ def server_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def server(server_runs: Path) -> Iterator[tuple[str, int]]:
     # One worker: the other core is the browser's. What two of them do is in test_shared_lanes.
-    with running_server(environment={"RADAM_LAB_RUNS": str(server_runs), "RADAM_LAB_WORKERS": "1"}) as started:
+    with running_server(
+        environment={"RADAM_LAB_RUNS": str(server_runs), "RADAM_LAB_WORKERS": "1", "RADAM_LAB_RECORDINGS": "none"}
+    ) as started:
         yield started
 
 

@@ -33,8 +33,9 @@ ROOMS = {
     "figures": {"asked", "evidence"},
     "words": {"figures", "asked", "evidence"},
     "browser": {"figures", "words", "asked", "evidence"},
+    "recorded": {"asked", "runs", "engine"},
     "server": {"engine", "runs", "browser", "evidence"},
-    "forms": {"asked", "evidence", "runs", "engine", "figures", "browser", "words", "server"},
+    "forms": {"asked", "evidence", "runs", "engine", "recorded", "figures", "browser", "words", "server"},
 }
 SHARED = {"remembered", "json_numbers"}
 

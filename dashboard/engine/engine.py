@@ -17,7 +17,7 @@ from dashboard.engine.jobs import JOBS
 from dashboard.runs.feed import Status
 from dashboard.runs.feeds import Feeds
 from dashboard.runs.states import ELSEWHERE, FINISHED, STOPPED
-from dashboard.runs.store import Run, Store, code_version
+from dashboard.runs.store import Run, Store, code_version, recorded_id
 
 LONG_SECONDS = 120.0  # a run that will take longer counts as long
 
@@ -88,6 +88,13 @@ class Engine:
         """A sweep's; None if there is none."""
         found = self.store.run(run)
         return cast(Run[SweepConfig], found) if found and found.config.kind == SweepConfig.kind else None
+
+    def recorded_race(self, config: RaceConfig) -> Run[RaceConfig] | None:
+        """The recording of a configuration, whatever code made it; None if there is none."""
+        return self.run(recorded_id(config.to_json()))
+
+    def recorded_sweep(self, config: SweepConfig) -> Run[SweepConfig] | None:
+        return self.sweep(recorded_id(config.to_json()))
 
     def recent(self, count: int = 20) -> list[Run[RaceConfig]]:
         """The races used last, the latest first."""

@@ -50,6 +50,8 @@ def link_to(
     config: RaceConfig, run: Run[RaceConfig] | None, compared: Run[RaceConfig] | None, hidden: Iterable[str]
 ) -> Link:
     """The shortest link to what is on the screen: a run that is what the controls say needs only its id."""
+    if run is not None and run.recorded and run.config == config:
+        run = None  # its name says it, and finds what is trained here, too
     same = run is not None and run.config == config
     first = run is None and choice_of(config) == DEFAULT  # the page as it opens
     named = {} if same or first else _by_name(config)

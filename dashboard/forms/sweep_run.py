@@ -52,6 +52,8 @@ def named(config: SweepConfig) -> SweepLink:
 
 
 def link_to(config: SweepConfig, run: Run[SweepConfig] | None) -> SweepLink:
+    if run is not None and run.recorded and run.config == config:
+        run = None  # its name says it, and finds what is trained here, too
     if run is not None and run.config == config:
         return SweepLink(run=run.id)
     if run is None and choice_of(config) == DEFAULT:
@@ -124,7 +126,7 @@ def shown_run(engine: Engine | None, config: SweepConfig | None) -> Run[SweepCon
         return run
     st.session_state[_RUN] = ""
     same = engine.sweep(run_id(config)) if config else None
-    return same if same and (same.state == FINISHED or not same.over) else None
+    return same if same and (same.state == FINISHED or not same.over) else config and engine.recorded_sweep(config)
 
 
 def race_of_cells(engine: Engine, run: Run[SweepConfig], places: Sequence[object]) -> str:

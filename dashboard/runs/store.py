@@ -7,6 +7,9 @@ stale promise would go unnoticed. A run is a race that somebody asked for: an or
 
 A lane's records are always a beginning of the one sequence that its settings decide. A lane that trains again after a
 killed worker, or is started again, gives the same records under the same numbers, and what is there already is kept.
+
+A recording (`dashboard/recorded`) is a run of its own kind: found by its configuration, whatever code made it. Its ids
+promise nothing about this code, so no run that is trained here takes a lane from it.
 """
 
 import hashlib
@@ -33,7 +36,7 @@ from dashboard.runs.states import ACTIVE, CUT_OFF, CUT_OFF_MESSAGE, FINISHED, OV
 MOST_BYTES, MOST_SPEEDS = 1 << 30, 1000
 log = logging.getLogger(__name__)
 
-_FORM = 3  # of the tables below, kept in the file: what was written in another form is moved aside
+_FORM = 4  # of the tables below, kept in the file: what was written in another form is moved aside
 _SCHEMA = """
 create table if not exists lanes (
     id text primary key, steps integer not null, step integer not null default 0, complete integer not null default 0,
@@ -45,7 +48,8 @@ create table if not exists outlines (
     lane text primary key references lanes (id) on delete cascade, body text not null);
 create table if not exists runs (
     id text primary key, kind text not null, config text not null, state text not null,
-    message text not null default '', created real not null, updated real not null, used real not null);
+    message text not null default '', created real not null, updated real not null, used real not null,
+    recorded text not null default '');
 create table if not exists run_lanes (
     run text not null references runs (id) on delete cascade, place integer not null, lane text not null,
     primary key (run, place));
@@ -89,6 +93,11 @@ def run_id(config: RunConfig) -> str:
     return _hash(config.to_json())
 
 
+def recorded_id(text: str) -> str:
+    """Of a recorded run or lane, by its configuration alone: the code that made it may be another."""
+    return hashlib.sha256(f"recorded\n{text}".encode()).hexdigest()[:20]
+
+
 @lru_cache(512)
 def lane_ids(config: RunConfig) -> tuple[str, ...]:
     """By place. Two lanes of a race that differ in their label alone are one."""
@@ -119,6 +128,7 @@ class Run(Generic[Config]):
     created: float  # seconds since 1970, as are the next two
     updated: float
     used: float
+    recorded: str = ""  # of a recording: when, where and by which code it was made, as JSON
 
     @property
     def over(self) -> bool:
@@ -210,7 +220,7 @@ class Store:
 
     def recent(self, count: int = 20, kind: str = RaceConfig.kind) -> list[Run[RunConfig]]:
         """The runs of a kind that were used last, the latest first."""
-        return self._runs("where kind = ? order by used desc limit ?", kind, count)
+        return self._runs("where kind = ? and recorded = '' order by used desc limit ?", kind, count)
 
     def _runs(self, which: str, *values: Any) -> list[Run[RunConfig]]:
         """Those whose configuration this version understands; another version's stay until they are trimmed."""
@@ -223,7 +233,7 @@ class Store:
             *(row["id"] for row in rows),
         ):
             members.setdefault(lane["run"], []).append(lane)
-        names = ("id", "created", "updated", "used")
+        names = ("id", "created", "updated", "used", "recorded")
         found = []
         for row in rows:
             lanes = members.get(row["id"], [])
@@ -286,6 +296,42 @@ class Store:
         )
         return [Record(row["number"], row["last"], bool(row["ends"]), row["body"]) for row in rows]
 
+    def recordings(self) -> dict[str, str]:
+        """What is known of each recording that is here, by its id."""
+        return {row["id"]: row["recorded"] for row in self._read("select id, recorded from runs where recorded != ''")}
+
+    def add_recording(
+        self, config: RunConfig, recorded: str, lanes: Sequence[tuple[str, Sequence[Record]]], date: float
+    ) -> str:
+        """A run that was trained elsewhere, in place of an older recording of it: by lane its outline, and its records
+        if they were kept."""
+        identity = recorded_id(config.to_json())
+        ids = [recorded_id(config.lane_json(place)) for place in range(config.size)]
+        with self._write() as db:
+            db.execute("delete from runs where id = ?", (identity,))
+            for lane, (outline, records) in zip(ids, lanes, strict=True):
+                size = len(outline) + sum(len(record.body) for record in records)
+                db.execute(
+                    "insert into lanes (id, steps, step, complete, used, bytes) values (?, ?, ?, 1, ?, ?) "
+                    "on conflict (id) do update set bytes = max(bytes, excluded.bytes)",
+                    (lane, config.steps, config.steps, date, size),
+                )
+                db.execute("insert or replace into outlines (lane, body) values (?, ?)", (lane, outline))
+                if records:
+                    db.execute("delete from records where lane = ?", (lane,))
+                    rows = [(lane, record.number, record.last, record.ends, record.body) for record in records]
+                    db.executemany("insert into records (lane, number, last, ends, body) values (?, ?, ?, ?, ?)", rows)
+            db.execute(
+                "insert into runs (id, kind, config, state, created, updated, used, recorded) "
+                "values (?, ?, ?, ?, ?, ?, ?, ?)",
+                (identity, config.kind, config.to_json(), FINISHED, date, date, date, recorded),
+            )
+            db.executemany(
+                "insert into run_lanes (run, place, lane) values (?, ?, ?)",
+                [(identity, place, lane) for place, lane in enumerate(ids)],
+            )
+        return identity
+
     def add_outlines(self, outlines: Mapping[str, str]) -> None:
         """What is kept of lanes beside their records (`outlines.py`), by lane; a lane that is gone has none."""
         with self._write() as db:
@@ -300,7 +346,7 @@ class Store:
 
     def trim(self) -> list[str]:
         """Drops the lanes that nobody has used for longest until the rest fits, and the runs they were in; never one
-        that is under way. The ids of these runs."""
+        that is under way, nor a recording. The ids of these runs."""
         with self._write() as db:
             excess = db.execute("select coalesce(sum(bytes), 0) from lanes").fetchone()[0] - self.most_bytes
             if excess <= 0:
@@ -308,7 +354,7 @@ class Store:
             marks = ", ".join("?" for _ in ACTIVE)
             rows = db.execute(
                 "select id, bytes from lanes where not exists (select 1 from run_lanes join runs on runs.id = run "
-                f"where lane = lanes.id and state in ({marks})) order by used",
+                f"where lane = lanes.id and (state in ({marks}) or recorded != '')) order by used",
                 ACTIVE,
             ).fetchall()
             dropped = []

@@ -1,0 +1,61 @@
+"""Puts the recordings into the store, when the server starts: those that are new or have changed since.
+
+`RADAM_LAB_RECORDINGS` names another folder of them, or with "none" says that there shall be none.
+"""
+
+import hashlib
+import json
+import logging
+import os
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dashboard.recorded.form import ENDING, FOLDER, Made, read
+from dashboard.runs.store import Store, code_version
+
+NONE = "none"
+log = logging.getLogger(__name__)
+
+
+def folder() -> Path | None:
+    given = os.environ.get("RADAM_LAB_RECORDINGS", "")
+    return None if given == NONE else Path(given) if given else FOLDER
+
+
+def load(store: Store, where: Path | None = None) -> int:
+    """How many were taken in. A file that cannot be read is passed over, and said."""
+    where = where or folder()
+    known = {json.loads(text)["file"] for text in store.recordings().values()}
+    taken = 0
+    for path in sorted(where.glob(f"*{ENDING}")) if where else ():
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        if digest in known:
+            continue
+        try:
+            found = read(path)
+        except (ValueError, KeyError, TypeError, EOFError, OSError) as error:
+            log.warning("The recording %s cannot be used: %s", path.name, error)
+            continue
+        lanes = [(lane.outline, lane.records) for lane in found.lanes]
+        date = datetime.fromisoformat(found.made.date).replace(tzinfo=UTC).timestamp()
+        store.add_recording(found.config, json.dumps({"file": digest, **asdict(found.made)}), lanes, date)
+        taken += 1
+    return taken
+
+
+def made(recorded: str) -> Made:
+    """What a run's `recorded` says."""
+    plain = json.loads(recorded)
+    return Made(**{name: plain[name] for name in Made.__dataclass_fields__})
+
+
+def by_older_code(recorded: str) -> bool:
+    return made(recorded).code != code_version()
+
+
+def told(recorded: str, button: str) -> str:
+    """What a page says above a recording."""
+    found = made(recorded)
+    code = f"by code {found.code}" + (", which is older than this one" if by_older_code(recorded) else "")
+    return f"**Recorded** on {found.date} {code}: press *{button}* to run it here."
