@@ -15,6 +15,7 @@ from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import PRESETS, named, task_race
 from dashboard.command_settings import APP, INTERRUPTED, setting, value
 from dashboard.headless import Recording
+from dashboard.paper import command as paper_command
 from dashboard.recorded import making
 from dashboard.runs.store import Store
 from demo_models import TASKS
@@ -64,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     race.set_defaults(run=_race)
     sweep_command.add_parsers(commands)
     making.add_parser(commands)
+    paper_command.add_parser(commands)
     for name, show in (("tasks", _show_tasks), ("presets", _show_presets)):
         commands.add_parser(name, help=f"list the {name}").set_defaults(run=show)
     return parser

@@ -38,6 +38,13 @@ PAGES: tuple[PageEntry, ...] = (
         "Many rates, warmups and seeds at once: a map of what learns.",
     ),
     PageEntry(
+        "paper",
+        "The paper",
+        "What holds up?",
+        ":material/fact_check:",
+        "Every figure and table of the paper beside ours, over seeds, with a verdict.",
+    ),
+    PageEntry(
         "rectification",
         "Rectification",
         "What does $r_t$ do?",

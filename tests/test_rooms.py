@@ -34,8 +34,9 @@ ROOMS = {
     "words": {"figures", "asked", "evidence"},
     "browser": {"figures", "words", "asked", "evidence"},
     "recorded": {"asked", "runs", "engine"},
+    "paper": {"asked", "evidence", "runs", "recorded", "figures", "browser"},
     "server": {"engine", "runs", "browser", "evidence"},
-    "forms": {"asked", "evidence", "runs", "engine", "recorded", "figures", "browser", "words", "server"},
+    "forms": {"asked", "evidence", "runs", "engine", "recorded", "paper", "figures", "browser", "words", "server"},
 }
 SHARED = {"remembered", "json_numbers"}
 

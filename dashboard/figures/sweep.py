@@ -216,6 +216,25 @@ def courses_figure(found: Findings, steps: Sequence[int]) -> go.Figure:
     return figure
 
 
+def gradients_figure(found: Findings) -> go.Figure:
+    """The median size of the gradients over the steps, mean and range over the seeds, of each contender."""
+    figure = go.Figure()
+    for one, style in zip(found.lines, line_styles(found), strict=True):
+        cells = [cell.outcome.gradients for rate in one.rates for cell in rate.over]
+        steps = sorted(set.intersection(*map(set, cells))) if cells else []
+        if not steps:
+            continue
+        t, values = np.array(steps, dtype=float), np.array([[own[step] for step in steps] for own in cells])
+        name = _escaped(one.name)
+        if len(values) > 1:
+            shade = band(t, values.min(0), values.max(0), name, style.color)
+            figure.add_trace(shade.update(showlegend=False, opacity=0.18))
+        figure.add_trace(line(t, values.mean(0), name, style).update(mode="lines+markers"))
+    step_axis(figure, log_t=True, title="step")
+    y_axis(figure, "median log<sub>10</sub> |g|")
+    return figure
+
+
 def best_cell(lines: Sequence[Line]) -> tuple[Line, Rate] | None:
     """Of a contender: the lowest mean end of all its lines and rates that are over."""
     known = [(one, one.best) for one in lines]

@@ -21,7 +21,7 @@ from radam_core.race.frames import BIN_OF_ONE, schedule_columns
 from radam_core.race.plan import FINAL_STEPS, Lane
 from radam_core.theory import variance_log_psi_exact
 
-FORM = 1  # of what is kept: another one is made again from the records
+FORM = 2  # of what is kept: another one is made again from the records
 
 
 @dataclass
@@ -40,6 +40,7 @@ class Outline:
     signs: dict[str, dict[int, float]] = field(default_factory=dict)
     diverged_at: int | None = None
     complete: bool = False
+    gradients: dict[int, float] = field(default_factory=dict)
     _window: deque[tuple[int, np.float32]] = field(default_factory=deque)
     _first_gradient: float = math.nan
 
@@ -87,9 +88,11 @@ class Outline:
     def _measure(self, part: LaneSteps) -> None:
         """The signs at the steps that this record covers."""
         for found in part.histograms:
+            median = median_log10(found.counts()[0].sum(0))
+            if math.isfinite(median):
+                self.gradients[found.t] = float(f"{median:.4g}")
             if found.t not in (1, *AT_STEPS):
                 continue
-            median = median_log10(found.counts()[0].sum(0))
             if found.t == 1:
                 self._first_gradient = median
                 continue
@@ -128,6 +131,7 @@ class Outline:
             latest=dict(self.latest),
             signs={name: dict(found) for name, found in self.signs.items()},
             diverged_at=self.diverged_at,
+            gradients=dict(self.gradients),
         )
 
 
@@ -172,4 +176,5 @@ def from_json(text: str) -> Outcome | None:
     for name in ("losses", "metrics"):
         plain[name] = tuple(plain[name])
     signs = {name: {int(t): value for t, value in found.items()} for name, found in plain["signs"].items()}
-    return Outcome(**{**plain, "signs": signs})
+    gradients = {int(t): value for t, value in plain["gradients"].items()}
+    return Outcome(**{**plain, "signs": signs, "gradients": gradients})

@@ -1,0 +1,47 @@
+"""`python -m dashboard paper`: the rows, judged; `--markdown` writes them as docs/RESULTS.md has them."""
+
+import argparse
+import json
+from typing import Any
+
+from dashboard.paper.claims import RULE
+from dashboard.paper.results import Result, results
+
+BEGIN, END = "<!-- rows: python -m dashboard paper --markdown -->", "<!-- end of the rows -->"
+
+
+def add_parser(commands: Any) -> None:
+    paper = commands.add_parser("paper", help="what holds up of the paper, figure by figure, from the recordings")
+    how = paper.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="one JSON list instead of the table")
+    how.add_argument("--markdown", action="store_true", help="as docs/RESULTS.md has it")
+    paper.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    found = results()
+    if options.json:
+        print(json.dumps([one.plain() for one in found], ensure_ascii=False))
+    elif options.markdown:
+        print(markdown(found), end="")
+    else:
+        for one in found:
+            print(f"{one.row.name:24} {one.verdict:18} {one.row.title}")
+            for judged in one.judged:
+                print(f"{'':24} {judged.verdict:18} {judged.text}")
+    return 0
+
+
+def markdown(found: list[Result]) -> str:
+    """A section a row."""
+    parts = [BEGIN, "", RULE, "", "| row | verdict | seeds |", "| --- | --- | --- |"]
+    parts += [f"| {one.row.title} | {one.verdict} | {one.seeds or 'none needed'} |" for one in found]
+    for one in found:
+        parts += ["", f"### {one.row.title}: {one.verdict}", "", one.row.claim, "", f"- The paper: {one.row.paper}"]
+        parts += [f"- Here ({judged.verdict}): {judged.text}." for judged in one.judged]
+        parts += [f"- At our scale: {one.row.scale}"]
+        parts += [f"- {one.row.reading}"] if one.row.reading else []
+        if one.made:
+            seeds = f"{one.seeds} seeds, recorded {one.made.date} by code {one.made.code} on {one.made.machine}"
+            parts += [f"- {seeds}: `{one.command}`"]
+    return "\n".join([*parts, "", END, ""])

@@ -1,0 +1,83 @@
+"""The charts of the paper's rows, each drawn once for all visitors: by the same builders as the pages of their own."""
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dashboard.asked.config import RaceConfig
+from dashboard.browser.chart import Drawing, drawn_once
+from dashboard.evidence.findings import Findings
+from dashboard.evidence.steps import grid_steps
+from dashboard.figures.race import lane_styles
+from dashboard.figures.results import paper_simulation
+from dashboard.figures.ridges import LaneRidges, ridges_figure
+from dashboard.figures.sweep import courses_figure, gradients_figure, rates_figure
+from dashboard.figures.variance import paper_approximation_figure, paper_simulation_figure
+from dashboard.paper.results import recorded_findings
+from dashboard.paper.rows import Row
+from dashboard.recorded.form import path_of, read
+from dashboard.runs.records import decode
+
+
+def _findings(sweep: str) -> Findings:
+    recorded = recorded_findings(sweep)
+    assert recorded is not None
+    return recorded[0]
+
+
+@drawn_once
+def _courses(sweep: str) -> go.Figure:
+    found = _findings(sweep)
+    return courses_figure(found, grid_steps(found.config.steps))
+
+
+@drawn_once
+def _rates(sweep: str) -> go.Figure:
+    return rates_figure(_findings(sweep))
+
+
+@drawn_once
+def _gradients(sweep: str) -> go.Figure:
+    return gradients_figure(_findings(sweep))
+
+
+@drawn_once
+def _approximation(_: str) -> go.Figure:
+    return paper_approximation_figure()
+
+
+@drawn_once
+def _simulation(_: str) -> go.Figure:
+    return paper_simulation_figure(paper_simulation())
+
+
+@drawn_once
+def ridges(race: str) -> go.Figure:
+    """Of a recorded race, at its one seed."""
+    found = read(path_of(f"race-{race}"))
+    assert isinstance(found.config, RaceConfig)
+    lanes = []
+    for config, style, lane in zip(found.config.lanes, lane_styles(found.config), found.lanes, strict=True):
+        histograms = [one for record in lane.records for one in decode(record.body).histograms]
+        counts = {one.t: np.asarray(one.counts()[0].sum(0)) for one in histograms}
+        lanes.append(LaneRidges(config.label, style.color, counts))
+    return ridges_figure(lanes)
+
+
+BUILDERS = {
+    "courses": _courses,
+    "rates": _rates,
+    "gradients": _gradients,
+    "approximation": _approximation,
+    "simulation": _simulation,
+}
+ALTS = {
+    "courses": "Training loss over the steps of each contender, mean and range over seeds",
+    "rates": "Final loss against the learning rate of each contender, mean and range over seeds",
+    "gradients": "Median size of the gradients over the steps of each contender, mean and range over seeds",
+    "approximation": "The analytic and the first-order variance, and their difference, against rho",
+    "simulation": "Simulated variances with and without rectification for six means",
+}
+
+
+def drawing(row: Row) -> Drawing:
+    return BUILDERS[row.figure](row.sweep)

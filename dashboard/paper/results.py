@@ -1,0 +1,115 @@
+"""The rows with what came out: from the recordings, or from the formulas, judged by the one rule."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from dashboard.asked.sweep_config import SweepConfig
+from dashboard.asked.sweep_presets import SWEEPS
+from dashboard.evidence.findings import Findings
+from dashboard.paper.claims import NOT_HERE, Judged, alike, below, row_verdict
+from dashboard.paper.measures import by_seed, spoken
+from dashboard.paper.rows import ALIKE, ROWS, Claim, Row
+from dashboard.paper.theory import THEORY
+from dashboard.recorded.form import FOLDER, Made, path_of, read
+from dashboard.remembered import shared
+from dashboard.runs.outlines import from_json
+from dashboard.runs.store import code_version
+
+
+@dataclass(frozen=True)
+class Result:
+    row: Row
+    verdict: str
+    judged: tuple[Judged, ...]
+    seeds: int  # 0 for what is not trained
+    made: Made | None = None
+    missing: bool = False  # there is no recording of it
+
+    @property
+    def ours(self) -> str:
+        if self.missing:
+            return "not recorded yet"
+        return "; ".join(one.text for one in self.judged) or "nothing to compare"
+
+    @property
+    def by_older_code(self) -> bool:
+        return self.made is not None and self.made.code != code_version()
+
+    @property
+    def command(self) -> str:
+        """That makes it again."""
+        return f"python -m dashboard record sweep-{self.row.sweep}" if self.row.sweep else "python -m dashboard paper"
+
+    def plain(self) -> dict[str, Any]:
+        row = self.row
+        made = {} if self.made is None else {"code": self.made.code, "older_code": self.by_older_code}
+        return {
+            "row": row.name,
+            "title": row.title,
+            "claim": row.claim,
+            "paper": row.paper,
+            "ours": self.ours,
+            "claims": [{"ours": one.text, "verdict": one.verdict} for one in self.judged],
+            "seeds": self.seeds,
+            "verdict": self.verdict,
+            "scale": row.scale,
+            "command": self.command,
+            **made,
+        }
+
+
+@cache
+def recorded_findings(sweep: str, folder: Path = FOLDER) -> tuple[Findings, Made] | None:
+    """What was recorded of a sweep, if it was: of its configuration, whatever code made it."""
+    path = path_of(f"sweep-{sweep}", folder)
+    if not path.exists():
+        return None
+    found = read(path)
+    outcomes = [from_json(lane.outline) for lane in found.lanes]
+    if found.config != SWEEPS[sweep].config or not isinstance(found.config, SweepConfig) or None in outcomes:
+        return None
+    return Findings.of(found.config, outcomes), found.made
+
+
+def judge(found: Findings, claim: Claim) -> Judged:
+    one, other = (
+        by_seed(found, label, claim.measure, at)
+        for label, at in ((claim.one, claim.one_at), (claim.other, claim.other_at))
+    )
+    verdict = alike(one, other, claim.tolerance) if claim.kind == ALIKE else below(one, other)
+    sides = [
+        f"{label}{_at(at)} {spoken(values, claim.measure)}"
+        for label, at, values in ((claim.one, claim.one_at, one), (claim.other, claim.other_at, other))
+    ]
+    to = f" to {claim.measure.text(claim.tolerance)}" if claim.kind == ALIKE else ""
+    return Judged(f"{claim.measure.name}: {sides[0]}, claimed {claim.kind}{to}: {sides[1]}", verdict)
+
+
+def _at(at: Any) -> str:
+    return "".join(f" {value:g}" if name == "warmup_steps" else f" at lr {value:g}" for name, value in at.items())
+
+
+def result(row: Row, folder: Path = FOLDER) -> Result:
+    if row.theory:
+        judged = tuple(THEORY[row.theory]())
+        return Result(row, row_verdict(judged), judged, 0)
+    if not row.sweep:
+        return Result(row, NOT_HERE, (), 0)
+    recorded = recorded_findings(row.sweep, folder)
+    if recorded is None:
+        return Result(row, NOT_HERE, (), 0, missing=True)
+    found, made = recorded
+    judged = tuple(judge(found, claim) for claim in row.claims)
+    return Result(row, row_verdict(judged), judged, len(found.config.seeds), made)
+
+
+@shared(1)
+def shared_results() -> tuple[Result, ...]:
+    """Of the recordings in the repository: once for all visitors."""
+    return tuple(results())
+
+
+def results(folder: Path = FOLDER) -> list[Result]:
+    return [result(row, folder) for row in ROWS]

@@ -1,0 +1,286 @@
+"""Every figure and table of the paper beside its counterpart here: what is claimed, and what it is judged by.
+
+Settings are those of the sweeps named here, chosen once with their reasons (`dashboard/asked/protocol.py` for `numbers`;
+for `digits` the paper's own rates and warmup lengths; for `text` the rate at which the task learns in 500 steps). The
+tolerances: an accuracy or an exact match is alike to two points in a hundred, about what held-out sets of some hundred
+examples can tell.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dashboard.paper.measures import (
+    ACCURACY,
+    ACCURACY_RANGE,
+    EXACT_MATCH,
+    FINAL_LOSS,
+    LOSS_RANGE,
+    PERPLEXITY,
+    Measure,
+    gradient_at,
+)
+
+TWO_POINTS = 0.02
+BELOW, ALIKE = "below", "alike"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One contender below another in a measure, or alike to a tolerance; `at` are values of the sweep's axes."""
+
+    measure: Measure
+    one: str
+    kind: str
+    other: str
+    tolerance: float = 0.0
+    one_at: Mapping[str, Any] = field(default_factory=dict)
+    other_at: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    title: str
+    claim: str  # the paper's, in a sentence
+    paper: str  # its own numbers, or the shape of its curves
+    scale: str  # what is different here
+    reading: str = ""  # what the outcome supports, and what not
+    sweep: str = ""  # by which it is judged, among `SWEEPS`
+    claims: tuple[Claim, ...] = ()
+    opens: str = ""  # the page and query that open it live
+    figure: str = "courses"  # how it is drawn, among the builders of `drawings.py`
+    theory: str = ""  # of a row without training: which of `theory.py`
+
+
+_NUMBERS = (
+    "A Transformer of 131,361 parameters on number words, 1,000 steps at beta2 0.99; theirs has 512 wide layers, IWSLT'14, "
+    "and some 70,000 steps at 0.999."
+)
+_DIGITS = (
+    "A ResNet-8 on 8x8 digits for 500 steps; theirs is a ResNet-20 on CIFAR-10 for 186 epochs, with crops and flips."
+)
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "figure-1",
+        "Figure 1: warmup and RAdam",
+        "Without warmup Adam converges to a bad local optimum; with warmup, or with rectification, it does not.",
+        "Training loss about 10 without warmup, below 3 with it.",
+        _NUMBERS,
+        "A slow start decides at this learning rate. At a third of it Adam learns without one: see best-against-best.",
+        "figure-1",
+        (
+            Claim(FINAL_LOSS, "Adam + warmup 200", BELOW, "Adam"),
+            Claim(FINAL_LOSS, "RAdam", BELOW, "Adam"),
+        ),
+        "race?preset=figure-1",
+    ),
+    Row(
+        "figure-1-controls",
+        "Figure 1: Adam-2k and Adam-eps",
+        "More gradients for v before the first step (Adam-2k), or a larger epsilon (Adam-eps), avoid the bad optimum, too: "
+        "so it is the variance.",
+        "Adam-2k and Adam-eps converge; Adam-eps worse than Adam-2k.",
+        _NUMBERS + " Adam-2k is frozen for 200 steps, as 2,000 are at 0.999; its first updates are as large as Adam's.",
+        "These two are the paper's evidence that variance, not size, is the cause. Where they fail as Adam does, with a v "
+        "that 200 gradients have filled, the size of the steps explains more.",
+        "figure-1",
+        (
+            Claim(FINAL_LOSS, "Adam-2k", BELOW, "Adam"),
+            Claim(FINAL_LOSS, "Adam-eps 1e-4", BELOW, "Adam"),
+        ),
+        "race?preset=figure-1",
+    ),
+    Row(
+        "figure-2",
+        "Figure 2: gradients without warmup",
+        "Without warmup the distribution of the gradients is distorted within ten steps, and most of them become tiny.",
+        "The histogram of log|g| moves to the left in the first 10 steps; with warmup it stays.",
+        "The same task and measure, at the paper's beta2 of 0.999; a miniature of the model.",
+        "What happens to the gradients is the same here. Why it happens they do not tell: both slow starts also take smaller "
+        "steps.",
+        "collapse",
+        (
+            Claim(gradient_at(10), "Adam", BELOW, "Adam + warmup"),
+            Claim(gradient_at(10), "Adam", BELOW, "RAdam"),
+        ),
+        "race?preset=collapse",
+        "gradients",
+    ),
+    Row(
+        "figure-3",
+        "Figure 3: gradients of Adam-2k, RAdam and Adam-eps",
+        "With Adam-2k, RAdam or Adam-eps the distribution is not distorted.",
+        "Histograms as with warmup, throughout.",
+        "The same, looked at at step 100: Adam-2k, frozen for 50 steps, has then moved 50 times.",
+        "If Adam-2k's gradients fall like Adam's as soon as it moves, a well-filled v did not protect it.",
+        "collapse",
+        (
+            Claim(gradient_at(100), "Adam", BELOW, "Adam-2k"),
+            Claim(gradient_at(100), "Adam", BELOW, "RAdam"),
+            Claim(gradient_at(100), "Adam", BELOW, "Adam-eps"),
+        ),
+        "race?preset=collapse",
+        "gradients",
+    ),
+    Row(
+        "language-model",
+        "Figure 4 and its table: language modelling",
+        "RAdam has a lower perplexity than Adam.",
+        "Perplexity 35.70 for RAdam, 36.92 for Adam (One Billion Word).",
+        "A two-layer LSTM with adaptive softmax on Python's documentation, 500 steps at lr 1e-2; theirs is 2,048 wide, with "
+        "dropout, on a billion words.",
+        "In 500 steps at beta2 0.999 r_t stays below 0.48: RAdam is tried at less than half the rate of Adam.",
+        "language-model",
+        (Claim(PERPLEXITY, "RAdam", BELOW, "Adam"),),
+        "race?preset=language-model",
+    ),
+    Row(
+        "cifar-10",
+        "Figure 5 and its table: CIFAR-10",
+        "RAdam is more accurate than Adam, a little less than SGD, and has a lower training loss than SGD.",
+        "Accuracy 91.51 for SGD, 91.38 for RAdam, 90.54 for Adam.",
+        _DIGITS + " Learning rates 0.01, SGD's 0.03.",
+        "Batch norm, and a task that all of them solve: differences of a point are within what the seeds do.",
+        "digits",
+        (
+            Claim(ACCURACY, "Adam", BELOW, "RAdam"),
+            Claim(ACCURACY, "RAdam", BELOW, "SGD"),
+            Claim(FINAL_LOSS, "RAdam", BELOW, "SGD"),
+        ),
+        "race?preset=digits",
+    ),
+    Row(
+        "imagenet",
+        "Figure 5 and its table: ImageNet",
+        "RAdam is more accurate than Adam and less than SGD.",
+        "Accuracy 69.86 for SGD, 67.62 for RAdam, 66.54 for Adam.",
+        "A ResNet-18 on 1.2 million photographs for 90 epochs: nothing that trains in an hour on two cores can be compared.",
+    ),
+    Row(
+        "learning-rates",
+        "Figure 6: robustness to the learning rate",
+        "From 0.003 to 0.1 RAdam's accuracy hardly changes, while Adam and SGD are more sensitive.",
+        "RAdam's test curves at the four rates lie on one another.",
+        _DIGITS,
+        "The range over the four rates, seed by seed.",
+        "rates",
+        (
+            Claim(ACCURACY_RANGE, "RAdam", BELOW, "Adam"),
+            Claim(ACCURACY_RANGE, "RAdam", BELOW, "SGD"),
+        ),
+        "sweep?preset=rates",
+        "rates",
+    ),
+    Row(
+        "learning-rates-numbers",
+        "Figure 6, where warmup matters",
+        "The same claim on the task on which Adam fails without warmup.",
+        "(The paper has this figure for CIFAR-10 only.)",
+        "Eight rates from 0.001 to 0.02 on numbers, 300 steps at beta2 0.999.",
+        "Beware: in 300 steps r_t stays below 0.38, so that RAdam is tried at a third of each rate. A range that is shifted is "
+        "not a range that is wider.",
+        "map",
+        (Claim(LOSS_RANGE, "RAdam", BELOW, "Adam + warmup", other_at={"warmup_steps": 0}),),
+        "sweep?preset=map",
+        "rates",
+    ),
+    Row(
+        "warmup-lengths",
+        "Figure 7: warmup lengths against RAdam",
+        "Tuned warmup is as good as RAdam at its best, but at a rate of 0.1 with 100 steps it fails, and RAdam does not.",
+        "Best warmup 91.29, RAdam 91.38; at 0.1 with 100 steps 90.13, RAdam 91.06.",
+        _DIGITS + " Here 1,500 steps, so that the longest warmup of 1,000 comes to its end.",
+        "",
+        "warmup-lengths",
+        (
+            Claim(ACCURACY, "Adam + warmup", ALIKE, "RAdam", TWO_POINTS),
+            Claim(
+                ACCURACY,
+                "Adam + warmup",
+                BELOW,
+                "RAdam",
+                one_at={"lr": 0.1, "warmup_steps": 100},
+                other_at={"lr": 0.1},
+            ),
+        ),
+        "sweep?preset=warmup-lengths",
+        "rates",
+    ),
+    Row(
+        "nmt",
+        "Table 1: translation",
+        "RAdam translates as well as Adam with warmup.",
+        "BLEU 34.76 against 34.66 (IWSLT'14 De-En), 28.48 against 28.56, 27.27 against 27.03.",
+        _NUMBERS + " Exact match on held-out numbers in place of BLEU.",
+        "",
+        "figure-1",
+        (Claim(EXACT_MATCH, "RAdam", ALIKE, "Adam + warmup 200", TWO_POINTS),),
+        "sweep?preset=figure-1",
+    ),
+    Row(
+        "theorem-1",
+        "Theorem 1: the variance falls with rho",
+        "The variance of the adaptive rate falls as the degrees of freedom rho grow.",
+        "Proved for rho above 4.",
+        "The same formula, through log-gamma; 400 values of rho from 2.1 to 1,000.",
+        "It holds from 2 on, where the variance is finite, not only from 4.",
+        theory="theorem-1",
+        opens="variance",
+        figure="approximation",
+    ),
+    Row(
+        "approximation",
+        "Figure 8: the first-order approximation",
+        "From 5 degrees of freedom to 500 the difference to the analytic variance is much smaller than its value.",
+        "Two curves that lie on one another, and their difference far below.",
+        "The same curves. Much smaller: less than a tenth.",
+        "At few degrees of freedom, where rectification begins, the first-order form is several times too large: RAdam's first "
+        "adaptive steps are smaller than its own argument asks for.",
+        theory="approximation",
+        opens="variance?paper=true",
+        figure="approximation",
+    ),
+    Row(
+        "simulation",
+        "Figure 9: simulated variances",
+        "For every mean of the gradients the adaptive rate has a larger variance at first, and the rectified one a more even "
+        "one.",
+        "Six panels, means from 0 to 10, 5,000 trajectories of 6,000 steps.",
+        "The same settings; the variance at step 5 over that at step 6,000, without and with rectification.",
+        "",
+        theory="simulation",
+        opens="variance?paper=true",
+        figure="simulation",
+    ),
+    Row(
+        "appendix-c",
+        "Appendix C: the first four steps",
+        "Adam in the first four updates costs accuracy; Adam in updates 5 to 8 costs less.",
+        "Accuracy 91.08 for RAdam throughout, 89.98 with Adam for 1-4, 90.29 with SGD for 1-4 and Adam for 5-8.",
+        _DIGITS + " Learning rate 0.1, five seeds, as theirs.",
+        "",
+        "appendix-c",
+        (
+            Claim(ACCURACY, "Adam for steps 1-4, then RAdam", BELOW, "RAdam"),
+            Claim(ACCURACY, "SGD for 1-4, Adam for 5-8, then RAdam", BELOW, "RAdam"),
+            Claim(ACCURACY, "Adam for steps 1-4, then RAdam", BELOW, "SGD for 1-4, Adam for 5-8, then RAdam"),
+        ),
+        "four-steps",
+    ),
+    Row(
+        "appendix-c-numbers",
+        "Appendix C, where warmup matters",
+        "The same claim on the task on which Adam fails without warmup.",
+        "(The paper has this table for CIFAR-10 only.)",
+        "Number words at lr 6e-3 and beta2 0.99, 500 steps; judged by the final loss.",
+        "",
+        "appendix-c-numbers",
+        (
+            Claim(FINAL_LOSS, "RAdam", BELOW, "Adam for steps 1-4, then RAdam"),
+            Claim(FINAL_LOSS, "SGD for 1-4, Adam for 5-8, then RAdam", BELOW, "Adam for steps 1-4, then RAdam"),
+        ),
+        "four-steps?task=numbers&lr=0.006",
+    ),
+)

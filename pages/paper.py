@@ -1,0 +1,73 @@
+"""What holds up? Every figure and table of the paper beside its counterpart here, recorded, and judged by one rule."""
+
+import streamlit as st
+
+from dashboard.browser.chart import chart
+from dashboard.forms.paper_rows import door, open_rows, remember_rows
+from dashboard.navigation import page_file
+from dashboard.paper import drawings
+from dashboard.paper.claims import AGREES, DIFFERS, NOT_HERE, PARTLY, RULE
+from dashboard.paper.results import Result, shared_results
+from dashboard.words.paper_words import counted, made_sentence
+
+BADGES = {AGREES: "green", PARTLY: "orange", DIFFERS: "red", NOT_HERE: "gray"}
+
+
+def badge(verdict: str) -> str:
+    return f":{BADGES[verdict]}-badge[{verdict}]"
+
+
+def source(result: Result) -> str:
+    made = result.made
+    about = (made.date, made.code, made.machine) if made else ("", "", "")
+    return made_sentence(result.seeds, *about, result.by_older_code, result.command)
+
+
+def words(result: Result) -> None:
+    row = result.row
+    st.markdown(f"**The paper claims:** {row.claim}\n\n**Its own numbers:** {row.paper}")
+    for judged in result.judged:
+        st.markdown(f"{badge(judged.verdict)} {judged.text}")
+    st.markdown("\n\n".join([f"**At our scale:** {row.scale}", *([row.reading] if row.reading else [])]))
+    if result.judged:
+        st.caption(source(result))
+    if row.opens:
+        page, _, query = row.opens.partition("?")
+        asked = dict(part.split("=") for part in query.split("&") if part)
+        st.page_link(page_file(page), label="Open it live", icon=":material/open_in_new:", query_params=asked)
+
+
+def pictures(result: Result) -> None:
+    row = result.row
+    if not result.judged:
+        st.caption(result.ours)
+        return
+    chart(drawings.drawing(row), f"paper-{row.name}", alt=drawings.ALTS[row.figure], height=400)
+    if row.figure == "gradients":
+        st.markdown("The histograms behind it, at one seed, step 1 at the back:")
+        alt = "Ridges of gradient histograms, a panel for each contender"
+        chart(drawings.ridges(row.sweep), f"paper-{row.name}-ridges", alt=alt, height=560)
+
+
+found = shared_results()
+st.title("What holds up?")
+st.markdown(
+    f"Every figure and table of the paper beside a counterpart that trains here in minutes. {counted([one.verdict for one in found])} "
+    f"One rule for all of them: {RULE} Settings were chosen once and kept, and a row that differs stays. A miniature that differs "
+    "does not refute the paper, nor does one that agrees prove it: each row says what is different here."
+)
+names = [one.row.name for one in found]
+open_rows(names)
+opened = []
+for result in found:
+    with st.expander(
+        f"{badge(result.verdict)} **{result.row.title}**", key=door(result.row.name), on_change="rerun"
+    ) as row_door:
+        if row_door.open:
+            opened.append(result.row.name)
+            left, right = st.columns([5, 7], gap="large")
+            with left:
+                words(result)
+            with right:
+                pictures(result)
+remember_rows(opened, names[0])
