@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test check suite bench screenshots reproduce format clean
+.PHONY: run test check suite bench screenshots recordings results reproduce format clean
 
 run: .venv/.installed
 	@echo "RAdam Lab opens at http://localhost:$(PORT)"
@@ -30,6 +30,13 @@ bench: .venv/.installed-dev
 
 screenshots: .venv/.installed-dev
 	$(BIN)/python -m tests.screenshots
+
+# What a first visitor sees, and the paper's rows rest on. Resumable: what is done stays done.
+recordings: .venv/.installed
+	$(BIN)/python -m dashboard record
+
+results: .venv/.installed
+	$(BIN)/python -m dashboard paper --into docs/RESULTS.md
 
 # The races that claims rest on, over five seeds, into docs/RESULTS.md: 78 minutes on two cores with other programs beside it.
 reproduce: .venv/.installed

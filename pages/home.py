@@ -5,6 +5,9 @@ import streamlit as st
 from dashboard.browser.chart import chart
 from dashboard.forms import controls, drawings
 from dashboard.navigation import PAGES
+from dashboard.paper.drawings import is_recorded, moving_race
+
+RACE = "figure-1"
 
 st.title("RAdam's $r_t$ is a warmup whose length $\\beta_2$ sets")
 st.markdown(
@@ -13,6 +16,18 @@ st.markdown(
     "adaptive rate, so that nothing but $\\beta_2$ is left to choose. Whether that is the length your task needs is another "
     "question. Here you can take its formulas, its approximations and the debate about them into your hands."
 )
+if is_recorded(RACE):
+    chart(
+        moving_race(RACE),
+        "home-race",
+        alt="The losses of eight optimizers on one problem as they grew: Adam stays where it began, the slow starts learn",
+        height=330,
+        play=True,
+    )
+    st.caption(
+        "Eight optimizers on one small Transformer at one learning rate, recorded at one seed. Five seeds, what may be "
+        "concluded and what not, and the same race live: *Race* and *The paper*."
+    )
 chart(
     drawings.untuned(tuple(b for b in controls.BETA2S if b >= 0.7)),
     "home",

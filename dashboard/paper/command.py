@@ -1,20 +1,23 @@
-"""`python -m dashboard paper`: the rows, judged; `--markdown` writes them as docs/RESULTS.md has them."""
+"""`python -m dashboard paper`: the rows, judged; with `--into docs/RESULTS.md` written where that document has them."""
 
 import argparse
 import json
+from pathlib import Path
 from typing import Any
 
 from dashboard.paper.claims import RULE
 from dashboard.paper.results import Result, results
 
-BEGIN, END = "<!-- rows: python -m dashboard paper --markdown -->", "<!-- end of the rows -->"
+BEGIN, END = "<!-- rows: python -m dashboard paper --into docs/RESULTS.md writes from here -->", "<!-- to here -->"
 
 
 def add_parser(commands: Any) -> None:
     paper = commands.add_parser("paper", help="what holds up of the paper, figure by figure, from the recordings")
     how = paper.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help="one JSON list instead of the table")
-    how.add_argument("--markdown", action="store_true", help="as docs/RESULTS.md has it")
+    how.add_argument(
+        "--into", type=Path, metavar="FILE", help="write them where FILE, such as docs/RESULTS.md, has them"
+    )
     paper.set_defaults(run=run)
 
 
@@ -22,8 +25,10 @@ def run(options: argparse.Namespace) -> int:
     found = results()
     if options.json:
         print(json.dumps([one.plain() for one in found], ensure_ascii=False))
-    elif options.markdown:
-        print(markdown(found), end="")
+    elif options.into:
+        text = options.into.read_text(encoding="utf-8")
+        start, end = text.index(BEGIN), text.index(END) + len(END) + 1
+        options.into.write_text(text[:start] + markdown(found) + text[end:], encoding="utf-8")
     else:
         for one in found:
             print(f"{one.row.name:24} {one.verdict:18} {one.row.title}")

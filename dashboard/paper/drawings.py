@@ -7,6 +7,7 @@ from dashboard.asked.config import RaceConfig
 from dashboard.browser.chart import Drawing, drawn_once
 from dashboard.evidence.findings import Findings
 from dashboard.evidence.steps import grid_steps
+from dashboard.figures.moving import moving_race_figure
 from dashboard.figures.race import lane_styles
 from dashboard.figures.results import paper_simulation
 from dashboard.figures.ridges import LaneRidges, ridges_figure
@@ -15,7 +16,9 @@ from dashboard.figures.variance import paper_approximation_figure, paper_simulat
 from dashboard.paper.results import recorded_findings
 from dashboard.paper.rows import Row
 from dashboard.recorded.form import path_of, read
+from dashboard.runs.outlines import from_json
 from dashboard.runs.records import decode
+from demo_models import TASKS
 
 
 def _findings(sweep: str) -> Findings:
@@ -61,6 +64,27 @@ def ridges(race: str) -> go.Figure:
         counts = {one.t: np.asarray(one.counts()[0].sum(0)) for one in histograms}
         lanes.append(LaneRidges(config.label, style.color, counts))
     return ridges_figure(lanes)
+
+
+@drawn_once
+def moving_race(race: str) -> go.Figure:
+    """A recorded race as it grew."""
+    found = read(path_of(f"race-{race}"))
+    config = found.config
+    assert isinstance(config, RaceConfig)
+    outcomes = [from_json(lane.outline) for lane in found.lanes]
+    losses = [outcome.losses if outcome else () for outcome in outcomes]
+    return moving_race_figure(
+        [lane.label for lane in config.lanes],
+        lane_styles(config),
+        grid_steps(config.steps),
+        losses,
+        TASKS[config.task].baseline_at(config.settings),
+    )
+
+
+def is_recorded(race: str) -> bool:
+    return path_of(f"race-{race}").exists()
 
 
 BUILDERS = {

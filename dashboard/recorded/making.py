@@ -62,13 +62,23 @@ def record(names: list[str], folder: Path = FOLDER, store_folder: Path = STORE) 
             raise RuntimeError(engine.trouble or "The workers did not start.")
         for number, name in enumerate(names, 1):
             seconds = _train(engine, catalogue()[name], f"{number} of {len(names)}: {name}")
-            made = recorded(store, catalogue()[name], seconds)
-            write(path_of(name, folder), made)
-            size = path_of(name, folder).stat().st_size
+            path = path_of(name, folder)
+            made = recorded(store, catalogue()[name], max(seconds, _seconds_before(path)))
+            write(path, made)
+            size = path.stat().st_size
             print(f"{number} of {len(names)}: {name}: {seconds:.0f} s, {size / 1e3:.0f} kB", flush=True)
     finally:
         engine.close()
         store.close()
+
+
+def _seconds_before(path: Path) -> float:
+    """That its training took, where it was written by this code before: its lanes are known now."""
+    try:
+        before = read(path).made
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0.0
+    return before.seconds if before.code == code_version() else 0.0
 
 
 def _train(engine: Engine, config: RunConfig, what: str) -> float:

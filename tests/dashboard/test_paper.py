@@ -1,0 +1,261 @@
+"""The paper's rows: the rule on invented tables, measures by hand, and each verdict again from recorded numbers."""
+
+import json
+import math
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dashboard.asked.presets import PRESETS
+from dashboard.asked.sweep_config import SweepConfig
+from dashboard.asked.sweep_presets import SWEEPS, contender
+from dashboard.evidence.findings import Findings
+from dashboard.evidence.outcomes import Outcome
+from dashboard.navigation import PAGES
+from dashboard.paper import drawings
+from dashboard.paper.claims import AGREES, DIFFERS, NOT_HERE, PARTLY, Judged, alike, below, row_verdict
+from dashboard.paper.command import BEGIN, END, markdown
+from dashboard.paper.measures import ACCURACY_RANGE, FINAL_LOSS, LOSS_RANGE, by_seed, gradient_at, metric, spoken
+from dashboard.paper.results import judge, recorded_findings, result, results
+from dashboard.paper.rows import ALIKE, BELOW, ROWS, Claim
+from dashboard.recorded.catalogue import catalogue
+from dashboard.recorded.form import path_of, read
+from dashboard.runs.outlines import from_json
+from tests.dashboard.opening import open_page
+
+ROOT = Path(__file__).resolve().parents[2]
+TRAINED = [row for row in ROWS if row.sweep]
+
+
+def table(*values: float) -> dict[object, float]:
+    return dict(enumerate(values))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (table(1, 2, 3), table(2, 3, 4), AGREES),  # in the mean and in every case
+        (table(1, 2, 5), table(2, 3, 4), PARTLY),  # means 2.67 and 3, but 5 above 4
+        (table(1, 2, 9), table(2, 3, 4), DIFFERS),  # two of three cases, but the mean 4 above 3
+        (table(1, 1), table(1, 1), DIFFERS),  # equal is not below
+        (table(1, math.nan), table(2, 2), DIFFERS),  # what is not known supports nothing
+        (table(1.0), table(2.0), AGREES),
+        (table(), table(), DIFFERS),
+    ],
+)
+def test_an_order_is_judged_by_the_mean_and_by_every_case(low, high, verdict):
+    assert below(low, high) == verdict
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "verdict"),
+    [
+        (table(0.90, 0.92), table(0.91, 0.91), AGREES),
+        (table(0.90, 0.92), table(0.92, 0.90), AGREES),  # at the tolerance itself
+        (table(0.80, 1.00), table(0.90, 0.90), PARTLY),  # the means are the same
+        (table(0.80, 0.82), table(0.90, 0.90), DIFFERS),
+    ],
+)
+def test_a_likeness_is_judged_by_the_same_rule(one, other, verdict):
+    assert alike(one, other, tolerance=0.0201) == verdict
+
+
+def test_a_row_is_judged_by_its_least_favourable_claim():
+    verdicts = {(AGREES, AGREES): AGREES, (AGREES, PARTLY): PARTLY, (PARTLY, DIFFERS): DIFFERS, (): NOT_HERE}
+    for given, expected in verdicts.items():
+        assert row_verdict([Judged("", verdict) for verdict in given]) == expected
+
+
+def findings(ends: dict[tuple[str, float, int], Outcome]) -> Findings:
+    """A sweep over two rates and two seeds with these outcomes, by label, rate and seed."""
+    config = SweepConfig.make(
+        {
+            "task": "digits",
+            "contenders": [contender("adam"), contender("radam")],
+            "axes": {"lr": (0.01, 0.1)},
+            "seeds": (0, 1),
+            "steps": 50,
+        }
+    )
+    found = [ends[config.contenders[cell.contender].label, cell.values["lr"], cell.seed] for cell in config.cells]
+    return Findings.of(config, found)
+
+
+def outcome(loss: float, accuracy: float, diverged_at: int | None = None) -> Outcome:
+    return Outcome(
+        status="finished",
+        first_loss=2.3,
+        final_loss=math.nan if diverged_at else loss,
+        latest={"accuracy": accuracy},
+        diverged_at=diverged_at,
+        gradients={10: -3.0},
+    )
+
+
+INVENTED = {
+    ("Adam", 0.01, 0): outcome(0.1, 0.95),
+    ("Adam", 0.01, 1): outcome(0.2, 0.90),
+    ("Adam", 0.1, 0): outcome(1.0, 0.75),
+    ("Adam", 0.1, 1): outcome(9.9, 0.99, diverged_at=7),
+    ("RAdam", 0.01, 0): outcome(0.2, 0.94),
+    ("RAdam", 0.01, 1): outcome(0.1, 0.93),
+    ("RAdam", 0.1, 0): outcome(0.4, 0.90),
+    ("RAdam", 0.1, 1): outcome(0.4, 0.91),
+}
+
+
+def test_measures_of_an_invented_sweep_by_hand():
+    found = findings(INVENTED)
+    assert by_seed(found, "Adam", FINAL_LOSS, {"lr": 0.1}) == {
+        0: 1.0,
+        1: 2.3,
+    }  # a lane that diverged ends where it began
+    assert by_seed(found, "Adam", FINAL_LOSS, {}) == {0: 0.1, 1: 0.2}  # the best of its rates
+    ranges = by_seed(found, "RAdam", ACCURACY_RANGE, {})
+    assert ranges == pytest.approx({0: 0.04, 1: 0.02})
+    assert math.isnan(by_seed(found, "Adam", ACCURACY_RANGE, {})[1])
+    assert by_seed(found, "Adam", LOSS_RANGE, {})[0] == pytest.approx(1.0)  # from 0.1 to 1: one decade
+    assert by_seed(found, "RAdam", gradient_at(10), {"lr": 0.1}) == {0: -3.0, 1: -3.0}
+    assert spoken({0: 1.0, 1: 2.0}, FINAL_LOSS) == "1.5 (1 to 2)"
+    assert spoken({0: 0.91, 1: 0.93}, ACCURACY_RANGE) == "92.0% (91.0% to 93.0%)"
+    with pytest.raises(ValueError, match="must name cells of the sweep, got 'SGD'"):
+        by_seed(found, "SGD", FINAL_LOSS, {})
+
+
+def test_claims_about_an_invented_sweep():
+    found = findings(INVENTED)
+    at = {"lr": 0.1}
+    lower = judge(found, Claim(FINAL_LOSS, "RAdam", BELOW, "Adam", one_at=at, other_at=at))
+    assert lower == Judged(
+        "final loss: RAdam at lr 0.1 0.4 (0.4 to 0.4), claimed below: Adam at lr 0.1 1.65 (1 to 2.3)", AGREES
+    )
+    best = judge(found, Claim(FINAL_LOSS, "RAdam", ALIKE, "Adam", 0.05))
+    assert best.verdict == PARTLY  # 0.15 and 0.15 in the mean, a tenth apart at each seed
+    assert "claimed alike to 0.05:" in best.text
+
+
+def test_rows_have_names_of_their_own_and_pages_that_open_them():
+    assert len({row.name for row in ROWS}) == len(ROWS)
+    pages = {page.name for page in PAGES}
+    for row in ROWS:
+        page, _, query = row.opens.partition("?")
+        assert not page or page in pages, row.name
+        for part in query.split("&") if query else ():
+            name, value = part.split("=")
+            assert name != "preset" or value in (PRESETS if page == "race" else SWEEPS), row.name
+        assert row.sweep or row.theory or not row.claims
+
+
+@pytest.mark.parametrize("row", TRAINED, ids=lambda row: row.name)
+def test_every_trained_row_has_a_recording_by_the_one_command(row):
+    name = f"sweep-{row.sweep}"
+    assert name in catalogue()
+    recorded = read(path_of(name))
+    assert recorded.config == catalogue()[name], "found by its configuration"
+    assert recorded.made.date
+    assert recorded.made.code
+    assert recorded.made.machine
+    assert len(recorded.lanes) == recorded.config.size
+
+
+@pytest.mark.parametrize("row", TRAINED, ids=lambda row: row.name)
+def test_a_second_reading_of_the_recorded_numbers_gives_the_same_verdict(row):
+    """Straight from the files, by loops of its own."""
+    recorded = read(path_of(f"sweep-{row.sweep}"))
+    config = recorded.config
+    lanes = [(cell, from_json(lane.outline)) for cell, lane in zip(config.cells, recorded.lanes, strict=True)]
+    name = next(iter({"numbers": ["exact match"], "digits": ["accuracy"], "text": ["perplexity"]}[config.task]))
+
+    def values(label, measure, at):
+        found = {}
+        for seed in config.seeds:
+            own = [
+                outcome
+                for cell, outcome in lanes
+                if cell.seed == seed
+                and config.contenders[cell.contender].label == label
+                and all(cell.values[axis] == value for axis, value in at.items())
+            ]
+            ends = [one.first_loss if one.diverged_at else min(one.final_loss, one.first_loss) for one in own]
+            metrics = [math.nan if one.diverged_at else one.latest[name] for one in own]
+            by_name = {
+                "final loss": min(ends),
+                "accuracy": max(metrics),
+                "exact match": max(metrics),
+                "perplexity": min(metrics),
+                "range of the accuracy over the learning rates": max(metrics) - min(metrics),
+                "decades that the final loss spans over the learning rates": math.log10(max(ends) / min(ends)),
+                "median log10|g| at step 10": own[0].gradients.get(10),
+                "median log10|g| at step 100": own[0].gradients.get(100),
+            }
+            found[seed] = by_name[measure.name]
+        return found
+
+    worst = 2
+    for claim in row.claims:
+        one, other = values(claim.one, claim.measure, claim.one_at), values(claim.other, claim.measure, claim.other_at)
+        gaps = [other[seed] - one[seed] for seed in config.seeds]
+        gap = statistics.mean(other.values()) - statistics.mean(one.values())
+        if claim.kind == ALIKE:
+            mean, every = abs(gap) <= claim.tolerance, all(abs(own) <= claim.tolerance for own in gaps)
+        else:
+            mean, every = gap > 0, all(own > 0 for own in gaps)
+        worst = min(worst, 0 if not mean else 1 if not every else 2)
+    assert result(row).verdict == (DIFFERS, PARTLY, AGREES)[worst]
+    assert result(row).seeds == len(config.seeds)
+
+
+def test_the_command_prints_the_rows_and_the_document_holds_them():
+    done = subprocess.run(
+        [sys.executable, "-m", "dashboard", "paper", "--json"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    printed = json.loads(done.stdout)
+    assert [row["row"] for row in printed] == [row.name for row in ROWS]
+    for row in printed:
+        assert {"claim", "paper", "ours", "seeds", "verdict", "command"} <= set(row)
+        assert row["verdict"] in (AGREES, PARTLY, DIFFERS, NOT_HERE)
+    document = (ROOT / "docs" / "RESULTS.md").read_text(encoding="utf-8")
+    generated = document[document.index(BEGIN) : document.index(END) + len(END) + 1]
+    assert generated == markdown(results()), "run `make results`"
+
+
+def test_a_row_without_its_recording_says_so(tmp_path):
+    found = result(TRAINED[0], tmp_path)
+    assert (found.verdict, found.ours) == (NOT_HERE, "not recorded yet")
+
+
+def test_a_recording_of_another_configuration_is_not_taken_for_it(tmp_path):
+    path = path_of("sweep-figure-1")
+    path_of("sweep-digits", tmp_path).write_bytes(path.read_bytes())
+    assert recorded_findings("digits", tmp_path) is None
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.sweep or row.theory], ids=lambda row: row.name)
+def test_every_row_is_drawn(row):
+    figure = json.loads(drawings.drawing(row))
+    lines = [trace for trace in figure["data"] if trace.get("name")]
+    assert lines
+    assert figure["layout"]["xaxis"]["title"]["text"] or row.figure == "simulation"
+
+
+def test_metric_of_a_lane_that_diverged_is_unknown():
+    assert math.isnan(metric(outcome(1.0, 0.9, diverged_at=3), "accuracy"))
+
+
+def test_the_page_opens_the_rows_that_its_address_names():
+    app = open_page("paper", row=["figure-2", "nmt"])
+    assert not app.exception
+    opened = [row.name for row in ROWS if app.session_state[f"paper-row-{row.name}"]]
+    assert opened == ["figure-2", "nmt"]
+    said = " ".join(one.value for one in app.markdown)
+    assert "Without warmup the distribution" in said
+    assert "BLEU 34.76" in said
+
+
+def test_a_row_that_there_is_not_gets_a_sentence():
+    app = open_page("paper", row="<script>")
+    assert not app.exception
+    assert "row must be one of figure-1," in app.warning[0].value
