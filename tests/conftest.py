@@ -31,6 +31,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # in each of them.
 LONGEST_FIRST = (
     "test_walk",
+    "test_walk_on",
     "test_journeys",
     "test_race_browser",
     "test_browser",

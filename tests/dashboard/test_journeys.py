@@ -16,6 +16,7 @@ from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import PRESETS
 from dashboard.navigation import PAGES
 from tests.conftest import opened, wait_until_drawn
+from tests.dashboard.visiting import slowed, worker_of
 
 NAMES = [page.name for page in PAGES]
 TITLES = {page.name: page.title for page in PAGES}
@@ -109,7 +110,7 @@ def first_slider_says(page: Page, value: str) -> None:
     )
 
 
-def test_two_tabs_have_their_own_settings_and_one_run(browser, address):
+def test_two_tabs_have_their_own_settings_and_one_run(browser, address, server):
     with opened(browser, f"{address}/race?config={LONG.changed(seed=12).to_link()}") as first:
         second = first.context.new_page()
         second.set_default_timeout(90_000)
@@ -117,37 +118,39 @@ def test_two_tabs_have_their_own_settings_and_one_run(browser, address):
         settled(second, "race")
         press(first, "Train")
         wait(first, "Number(d.step) > 0")
-        assert "preset=digits" in second.url
-        assert mark(second, "run") == ""
-        second.goto(first.url)
-        wait(second, "d.run === a && Number(d.step) > 0", mark(first, "run"))
-        press(second, "Pause")  # two tabs are one visitor
-        wait(first, "d.state === 'paused'")
-        press(first, "Resume")
-        wait(second, "d.state === 'running'")
-        stop(second)
-        wait(first, "d.state === 'stopped'")
+        with slowed(worker_of(server[1])):
+            assert "preset=digits" in second.url
+            assert mark(second, "run") == ""
+            second.goto(first.url)
+            wait(second, "d.run === a && Number(d.step) > 0", mark(first, "run"))
+            press(second, "Pause")  # two tabs are one visitor
+            wait(first, "d.state === 'paused'")
+            press(first, "Resume")
+            wait(second, "d.state === 'running'")
+            stop(second)
+            wait(first, "d.state === 'stopped'")
 
 
-def test_a_visitor_stops_only_what_nobody_else_wants(browser, address):
+def test_a_visitor_stops_only_what_nobody_else_wants(browser, address, server):
     link = f"{address}/race?config={LONG.changed(seed=13).to_link()}"
     with opened(browser, link) as first, opened(browser, link) as second:
         press(first, "Train")
         wait(first, "Number(d.step) > 0")
-        second.goto(first.url)
-        wait(second, "d.run === a && Number(d.step) > 0", mark(first, "run"))
-        assert not button(second, "Stop").is_visible(), "who only looks on has nothing to stop"
-        press(second, "Train")
-        first.get_by_text("wanted by 2 visitors").wait_for()
-        press(second, "Stop")
-        button(second, "Stop").wait_for(state="hidden")
-        step = int(mark(first, "step"))
-        wait(first, "d.state === 'running' && Number(d.step) > a", step)
-        stop(first)
-        wait(second, "d.state === 'stopped'")
-        with opened(browser, link) as newcomer:
-            assert mark(newcomer, "run") == "", "a newcomer was shown a run that somebody stopped"
-            assert set(newcomer.locator(".lab-card .lab-state").all_inner_texts()) == {"waiting"}
+        with slowed(worker_of(server[1])):
+            second.goto(first.url)
+            wait(second, "d.run === a && Number(d.step) > 0", mark(first, "run"))
+            assert not button(second, "Stop").is_visible(), "who only looks on has nothing to stop"
+            press(second, "Train")
+            first.get_by_text("wanted by 2 visitors").wait_for()
+            press(second, "Stop")
+            button(second, "Stop").wait_for(state="hidden")
+            step = int(mark(first, "step"))
+            wait(first, "d.state === 'running' && Number(d.step) > a", step)
+            stop(first)
+            wait(second, "d.state === 'stopped'")
+            with opened(browser, link) as newcomer:
+                assert mark(newcomer, "run") == "", "a newcomer was shown a run that somebody stopped"
+                assert set(newcomer.locator(".lab-card .lab-state").all_inner_texts()) == {"waiting"}
 
 
 def test_another_race_can_be_chosen_while_one_trains(browser, address):

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Locator, Page, Route
 
 from bench.driving.visiting import button, flawless_page, mark, press, visitor, wait
 from dashboard.asked.presets import PRESETS
-from tests.dashboard.visiting import check_cards, lane_phases, steps_drawn, stored, suspended, train, worker_of
+from tests.dashboard.visiting import check_cards, lane_phases, slowed, steps_drawn, stored, suspended, train, worker_of
 
 # As long as a race may be: it never ends by itself while a test looks at it. Frames come from the first second on.
 LONG = PRESETS["valley"].config.changed(steps=100_000, settings={"surface": "quadratic"}, seed=5)
@@ -55,6 +55,21 @@ def test_train_on_figure_1_draws_in_one_chart_to_the_stored_end(browser, racing,
         assert mark(page, "run") in page.url
         assert stored(runs, mark(page, "run"))[0].config == COLLAPSE
         check_cards(page, runs, "exact match")
+        lanes_that_coincide_are_all_seen(page)
+
+
+def lanes_that_coincide_are_all_seen(page: Page) -> None:
+    page.locator("[data-chart=schedule]").scroll_into_view_if_needed()
+    page.wait_for_selector("[data-chart=schedule].lab-chart")
+    again = {
+        name: page.locator(f"[data-chart={name}]").evaluate(
+            "(chart) => chart.data.filter((trace) => trace.meta?.again).map((trace) => trace.name)"
+        )
+        for name in ("loss", "schedule")
+    }
+    # Frozen lanes have one loss and the multiplier 0; vanilla Adam, Adam-eps and SGD have the multiplier 1.
+    assert {"Adam-2k", "Adam-2k (authors)"} <= set(again["loss"])
+    assert {"Adam", "Adam-eps", "SGD", "Adam-2k", "Adam-2k (authors)"} <= set(again["schedule"])
 
 
 ONLY_THE_FIRST_IS_OPEN = """() => {
@@ -94,20 +109,21 @@ def test_a_preset_pressed_twice_is_one_run(browser, racing, runs, valley):
         check_cards(page, runs, "distance")
 
 
-def test_a_refresh_and_a_second_visitor_see_the_whole_race(browser, racing):
+def test_a_refresh_and_a_second_visitor_see_the_whole_race(browser, racing, server):
     with visitor(browser, f"{racing}?config={LONG.to_link()}") as page:
         press(page, "Train")
         wait(page, "Number(d.step) >= 300")
-        run, step = mark(page, "run"), int(mark(page, "step"))
-        page.reload()
-        wait(page, "d.run === a[0] && Number(d.step) > a[1] && Number(loss.points) > 0", [run, step])
-        assert steps_drawn(page)[0] == 1
-        with visitor(browser, page.url) as second:
-            wait(second, "d.run === a && Number(loss.points) > 0 && d.state === 'running'", run)
-            assert steps_drawn(second)[0] == 1
-            now = int(mark(second, "step"))
-            wait(second, "Number(d.step) > a", now)
-            pause_zoom_and_stop(page, second)
+        with slowed(worker_of(server[1])):
+            run, step = mark(page, "run"), int(mark(page, "step"))
+            page.reload()
+            wait(page, "d.run === a[0] && Number(d.step) > a[1] && Number(loss.points) > 0", [run, step])
+            assert steps_drawn(page)[0] == 1
+            with visitor(browser, page.url) as second:
+                wait(second, "d.run === a && Number(loss.points) > 0 && d.state === 'running'", run)
+                assert steps_drawn(second)[0] == 1
+                now = int(mark(second, "step"))
+                wait(second, "Number(d.step) > a", now)
+                pause_zoom_and_stop(page, second)
 
 
 def pause_zoom_and_stop(page: Page, second: Page) -> None:
@@ -154,37 +170,10 @@ def test_two_runs_are_laid_over_each_other_and_all_of_it_can_be_read(browser, ra
         assert page.locator(".lab-cards-head").all_inner_texts() == ["This race", "Compared, thinner and dashed"]
 
 
-def test_the_toolbar_covers_no_legend(browser, racing, valley):
+def test_choices_move_the_charts_the_toolbar_covers_nothing_and_downloads_hold_the_run(browser, racing, valley):
     with visitor(browser, f"{racing}?run={valley}") as page:
         wait(page, "d.ended === 'true' && Number(loss.points) > 0")
-        chart = page.locator("[data-chart=loss]")
-        chart.hover()
-        legend, buttons = chart.locator(".infolayer .legend").bounding_box(), chart.locator(".modebar").bounding_box()
-        assert buttons["y"] >= legend["y"] + legend["height"]
-        plot = chart.locator(".nsewdrag").bounding_box()
-        assert buttons["y"] >= plot["y"] + plot["height"], "the buttons cover the curves"
-
-
-def test_lanes_that_coincide_are_all_seen(browser, racing):
-    with visitor(browser, f"{racing}?config={COLLAPSE.to_link()}") as page:
-        press(page, "Train")
-        wait(page, "d.ended === 'true' && loss.points === '30'")
-        page.locator("[data-chart=schedule]").scroll_into_view_if_needed()
-        page.wait_for_selector("[data-chart=schedule].lab-chart")
-        again = {
-            name: page.locator(f"[data-chart={name}]").evaluate(
-                "(chart) => chart.data.filter((trace) => trace.meta?.again).map((trace) => trace.name)"
-            )
-            for name in ("loss", "schedule")
-        }
-        # Frozen lanes have one loss and the multiplier 0; vanilla Adam, Adam-eps and SGD have the multiplier 1.
-        assert {"Adam-2k", "Adam-2k (authors)"} <= set(again["loss"])
-        assert {"Adam", "Adam-eps", "SGD", "Adam-2k", "Adam-2k (authors)"} <= set(again["schedule"])
-
-
-def test_choices_move_the_charts_and_downloads_hold_the_run(browser, racing, valley):
-    with visitor(browser, f"{racing}?run={valley}") as page:
-        wait(page, "d.ended === 'true' && Number(loss.points) > 0")
+        toolbar_covers_nothing(page.locator("[data-chart=loss]"))
         page.get_by_role("group", name="loss axis").get_by_role("button", name="linear").click()
         page.wait_for_function("document.querySelector('[data-chart=loss]')._fullLayout.yaxis.type === 'linear'")
         page.locator("[data-chart=ridges]").scroll_into_view_if_needed()
@@ -199,6 +188,14 @@ def test_choices_move_the_charts_and_downloads_hold_the_run(browser, racing, val
         table = pd.read_csv(waiting.value.path())
         assert set(table["lane"]) == {lane.label for lane in PRESETS["valley"].config.lanes}
         assert table["step"].max() == 2000
+
+
+def toolbar_covers_nothing(chart: Locator) -> None:
+    chart.hover()
+    legend, buttons = chart.locator(".infolayer .legend").bounding_box(), chart.locator(".modebar").bounding_box()
+    assert buttons["y"] >= legend["y"] + legend["height"]
+    plot = chart.locator(".nsewdrag").bounding_box()
+    assert buttons["y"] >= plot["y"] + plot["height"], "the buttons cover the curves"
 
 
 def test_a_lost_connection_is_said_and_found_again(browser, racing):

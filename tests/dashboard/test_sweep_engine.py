@@ -181,7 +181,7 @@ def test_a_stop_and_a_restart_keep_every_finished_cell_and_train_only_the_rest(e
     engine.close()
 
     store = Store(folder)
-    guest = Engine(store, Layout(workers=2, threads=1), guest=True)
+    guest = Engine(store, Layout(workers=1, threads=1), guest=True)
     assert store.run(run).state == CUT_OFF
     assert guest.estimate(asked).new == asked.size - len(now)
     guest.start()
