@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -24,20 +23,17 @@ class Vocabulary:
     @classmethod
     def of(cls, sentences: Sequence[Sequence[str]]) -> "Vocabulary":
         """The special tokens and the most frequent words; ties in alphabetical order."""
-        counts = Counter(chain.from_iterable(sentences))
+        counts = Counter(word for sentence in sentences for word in sentence)
         ordered = sorted(counts, key=lambda word: (-counts[word], word))
         return cls((*_SPECIAL, *ordered[: LARGEST_VOCABULARY - len(_SPECIAL)]))
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """[sentences, longest + 2]: start, words, end, padding."""
         index = {word: i for i, word in enumerate(self.words)}
-        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-        words = np.fromiter((index.get(word, UNKNOWN) for word in chain.from_iterable(sentences)), np.int64)
-        out = np.full((len(lengths), lengths.max() + 2), PAD, dtype=np.int64)
-        place = np.arange(out.shape[1])
-        out[(place > 0) & (place <= lengths[:, None])] = words
-        out[:, 0] = START
-        out[np.arange(len(lengths)), lengths + 1] = END
+        rows = [[START, *(index.get(word, UNKNOWN) for word in sentence), END] for sentence in sentences]
+        out = np.full((len(rows), max(map(len, rows))), PAD, dtype=np.int64)
+        for i, row in enumerate(rows):
+            out[i, : len(row)] = row
         return torch.from_numpy(out)
 
     def decode(self, tokens: Sequence[int]) -> str:
