@@ -14,6 +14,8 @@ import pytest
 import torch
 
 from bench import reproduce
+from dashboard.asked.presets import PRESETS
+from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.figures import results
 from radam_core import Adam, GIAdam, RAdam, comparison, evidence, methods, schedules, simulation, theory
 
@@ -32,6 +34,8 @@ IN_SCOPE = {
     "metrics": reproduce.metrics,
     "gradients": reproduce.gradients,
     "np": np,
+    "PRESETS": PRESETS,
+    "SWEEPS": SWEEPS,
 }
 COMMANDS = re.findall(r"`([^`]+)` → \*\*([^*]+)\*\*", SCIENCE)
 SECTIONS = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", SCIENCE, re.MULTILINE | re.DOTALL))
@@ -113,12 +117,16 @@ HEADINGS = {
     "dashboard/browser/race_panels.py": ("Race",),
     "dashboard/words/sweep_words.py": ("Sweep",),
     "dashboard/asked/sweep_presets.py": ("Sweep",),
+    "dashboard/paper/rows.py": ("The paper",),
+    "dashboard/paper/claims.py": ("The paper",),
+    "dashboard/words/paper_words.py": ("The paper",),
+    "pages/paper.py": ("The paper",),
 }
 IN_WORDS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20}
 IN_WORDS |= {"hundred": 100, "thousand": 1000, "half": 0.5, "tenth": 0.1, "fifth": 5, "quarter": 0.25}
 FREE = {0.0, 1.0, 2.0}  # of formulas, and of the first steps
 # Subscripts, exponents, names and years are no numbers of a claim; nor are the places in the paper.
-NO_NUMBERS = r"\\beta_\d|β₂|[A-Za-z]_\w|\^\w|<sub>\w</sub>|-2k|\bL2|\b20\d\d|Section \d(\.\d)?|Algorithm \d|Equation \d"
+NO_NUMBERS = r"\\beta_\d|β₂|[A-Za-z]_\w|\^\w|<sub>\w</sub>|-2k|\bL2|\b20\d\d|Section \d(\.\d)?|Algorithm \d|Equation \d|Figure \d|Table \d|Theorem \d"
 
 
 def typed_numbers(text: str) -> set[float]:

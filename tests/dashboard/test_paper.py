@@ -24,6 +24,7 @@ from dashboard.paper.rows import ALIKE, BELOW, ROWS, Claim
 from dashboard.recorded.catalogue import catalogue
 from dashboard.recorded.form import path_of, read
 from dashboard.runs.outlines import from_json
+from demo_models import TASKS
 from tests.dashboard.opening import open_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -147,6 +148,23 @@ def test_rows_have_names_of_their_own_and_pages_that_open_them():
             name, value = part.split("=")
             assert name != "preset" or value in (PRESETS if page == "race" else SWEEPS), row.name
         assert row.sweep or row.theory or not row.claims
+
+
+def test_the_sizes_that_the_rows_name():
+    numbers, digits = (TASKS[name].open() for name in ("numbers", "digits"))
+    assert sum(p.numel() for p in numbers.make_model(0).parameters()) == 131_361
+    assert SWEEPS["figure-1"].config.steps == 1000
+    frozen = {
+        name: {c.lane.get("frozen_steps") for c in SWEEPS[name].config.contenders} for name in ("figure-1", "collapse")
+    }
+    assert frozen == {"figure-1": {None, 200}, "collapse": {None, 50}}
+    assert SWEEPS["collapse"].config.steps == 100
+    assert SWEEPS["warmup-lengths"].config.steps == 1500
+    assert {SWEEPS[name].config.steps for name in ("digits", "appendix-c", "language-model", "rates")} == {500}
+    assert SWEEPS["digits"].config.settings["depth"] == 8
+    assert {cell.lane.lr for cell in SWEEPS["digits"].config.cells} == {0.01, 0.03}
+    assert len(digits.held_out[1]) == 297
+    assert numbers.held_out == 128
 
 
 @pytest.mark.parametrize("row", TRAINED, ids=lambda row: row.name)
