@@ -126,7 +126,9 @@ IN_WORDS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, 
 IN_WORDS |= {"hundred": 100, "thousand": 1000, "half": 0.5, "tenth": 0.1, "fifth": 5, "quarter": 0.25}
 FREE = {0.0, 1.0, 2.0}  # of formulas, and of the first steps
 # Subscripts, exponents, names and years are no numbers of a claim; nor are the places in the paper.
-NO_NUMBERS = r"\\beta_\d|β₂|[A-Za-z]_\w|\^\w|<sub>\w</sub>|-2k|\bL2|\b20\d\d|Section \d(\.\d)?|Algorithm \d|Equation \d|Figure \d|Table \d|Theorem \d"
+PLACES = ("Algorithm", "Equation", "Figure", "Table", "Theorem")
+NO_NUMBERS = r"\\beta_\d|β₂|[A-Za-z]_\w|\^\w|<sub>\w</sub>|-2k|\bL2|\b20\d\d|Section \d(\.\d)?"
+NO_NUMBERS += "".join(rf"|{place} \d" for place in PLACES)
 
 
 def typed_numbers(text: str) -> set[float]:
