@@ -18,7 +18,7 @@ class PageEntry:
 
     @property
     def file(self) -> str:
-        return str(_FOLDER / f"{self.name}.py")
+        return str(_FOLDER / f"{self.name.replace('-', '_')}.py")  # Python's modules have no hyphens
 
 
 PAGES: tuple[PageEntry, ...] = (
@@ -36,6 +36,13 @@ PAGES: tuple[PageEntry, ...] = (
         "How forgiving is it?",
         ":material/grid_on:",
         "Many rates, warmups and seeds at once: a map of what learns.",
+    ),
+    PageEntry(
+        "four-steps",
+        "Four steps",
+        "Do four steps matter?",
+        ":material/looks_4:",
+        "The paper's Appendix C: other methods for the first steps, over seeds.",
     ),
     PageEntry(
         "rectification",
