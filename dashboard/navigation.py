@@ -18,7 +18,7 @@ class PageEntry:
 
     @property
     def file(self) -> str:
-        return str(_FOLDER / f"{self.name}.py")
+        return str(_FOLDER / f"{self.name.replace('-', '_')}.py")  # Python's modules have no hyphens
 
 
 PAGES: tuple[PageEntry, ...] = (
@@ -43,6 +43,13 @@ PAGES: tuple[PageEntry, ...] = (
         "What holds up?",
         ":material/fact_check:",
         "Every figure and table of the paper beside ours, over seeds, with a verdict.",
+    ),
+    PageEntry(
+        "four-steps",
+        "Four steps",
+        "Do four steps matter?",
+        ":material/looks_4:",
+        "The paper's Appendix C: other methods for the first steps, over seeds.",
     ),
     PageEntry(
         "rectification",

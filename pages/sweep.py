@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from dashboard.asked.sweep_config import SweepConfig
 from dashboard.browser.sweep import live_sweep
-from dashboard.engine.engine import Engine, running_engine
-from dashboard.forms.cost import duration
+from dashboard.engine.engine import running_engine
+from dashboard.forms.cost import sweep_cost
 from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_form import last_allowed, sweep_controls
 from dashboard.forms.sweep_menus import download, recent, share
@@ -13,6 +12,7 @@ from dashboard.forms.sweep_run import (
     attempt,
     follow_link,
     link_to,
+    obey,
     race_of_cells,
     refused,
     remember_link,
@@ -25,22 +25,9 @@ from dashboard.server.visitor import visitor_id
 from dashboard.words.sweep_words import glossary
 
 
-def cost(engine: Engine, config: SweepConfig) -> str:
-    expected, lanes = engine.estimate(config), config.size
-    if not expected.new:
-        return f"All {lanes} lanes were trained before: there is nothing to wait for"
-    told = f"{lanes} lanes" if expected.new == lanes else f"{expected.new} of {lanes} lanes are new: {expected.new}"
-    where = "on this machine" if expected.measured else "on two laptop cores"
-    return f"{told} × {config.steps:,} steps, about {duration(expected.seconds)} {where}"
-
-
 def act() -> None:
     """A button inside the charts, or the end of a sweep, which needs nothing but this rerun."""
-    engine, run = running_engine(), st.session_state.get("sweep-shown", "")
-    actions = {"pause": engine.pause, "resume": engine.resume, "stop": engine.stop} if engine else {}
-    asked = st.session_state["sweep"].get("action")
-    if asked in actions:
-        actions[asked](run, visitor_id())
+    obey(running_engine(), st.session_state.get("sweep-shown", ""), st.session_state["sweep"].get("action"))
 
 
 def open_cells() -> None:
@@ -62,7 +49,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     if engine is None:
         st.caption("Training needs the app's own server.")
     else:
-        st.caption(cost(engine, config) if config else "One of the settings above is not allowed.")
+        st.caption(sweep_cost(engine, config) if config else "One of the settings above is not allowed.")
     with st.popover("What is what", icon=":material/help:", key="sweep-words", on_change="rerun") as words:
         if words.open:
             st.markdown(glossary(last_allowed()), width=620)

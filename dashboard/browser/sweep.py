@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.browser.assets import base_path, importing, plotly_url
 from dashboard.browser.chart import joined
+from dashboard.browser.sweep_findings import plain_figure
 from dashboard.evidence.steps import grid_steps
 from dashboard.figures.look import TEMPLATES
 from dashboard.figures.sweep import maps_figure
@@ -19,11 +19,11 @@ from dashboard.remembered import shared
 from demo_models import TASKS
 from radam_core.evidence import LEARNED
 
-_STYLES = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("live.css", "sweep.css")]
+STYLES = "\n".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("live.css", "sweep.css"))
 _component = st.components.v2.component(
     "radam_lab_sweep",
     html='<div class="lab-sweep"></div>',
-    css="\n".join(_STYLES),
+    css=STYLES,
     js=importing("sweep.js", ".lab-sweep"),
     isolate_styles=False,
 )
@@ -39,15 +39,18 @@ def live_sweep(
 ) -> None:
     """Draws a sweep, and its run if there is one. `on_action` is called when a visitor presses a button in it, or when
     the run has ended; `on_open` when they want to see the lanes of some cells."""
-    own = {
+    data = joined(around(run, attempt, wants), drawn=drawn(config.to_json()))
+    _component(key="sweep", data=data, on_action_change=on_action, on_open_change=on_open)
+
+
+def around(run: str | None, attempt: float, wants: str | None) -> dict[str, Any]:
+    """What a view of a sweep is told beside its drawing."""
+    return {
         "base": base_path(),
         "plotlyUrl": plotly_url(),
         "templates": TEMPLATES,
         "run": {"id": run, "attempt": attempt, "wants": wants},
     }
-    _component(
-        key="sweep", data=joined(own, drawn=drawn(config.to_json())), on_action_change=on_action, on_open_change=on_open
-    )
 
 
 @shared(20)
@@ -58,8 +61,8 @@ def drawn(text: str) -> bytes:
     metric = next(iter(metrics), None)
     found = {
         "maps": {
-            "mean": _plain(maps_figure(config)),
-            "seeds": _plain(maps_figure(config, every_seed=True)) if len(config.seeds) > 1 else None,
+            "mean": plain_figure(maps_figure(config)),
+            "seeds": plain_figure(maps_figure(config, every_seed=True)) if len(config.seeds) > 1 else None,
         },
         "grid": grid_steps(config.steps),
         "labels": [cell.lane.label for cell in config.cells],
@@ -70,9 +73,3 @@ def drawn(text: str) -> bytes:
         "revision": hashlib.sha256(text.encode()).hexdigest()[:12],
     }
     return json.dumps(found).encode()
-
-
-def _plain(figure: go.Figure) -> Any:
-    plain = json.loads(figure.to_json())
-    plain["layout"].pop("template", None)
-    return plain

@@ -15,8 +15,8 @@ from dashboard.words.sweep_words import READINGS, sign_sentences, warmup_sentenc
 def findings_json(found: Findings) -> bytes:
     plain = {
         "figures": {
-            "rates": _figure(rates_figure(found)),
-            "courses": _figure(courses_figure(found, grid_steps(found.config.steps))),
+            "rates": plain_figure(rates_figure(found)),
+            "courses": plain_figure(courses_figure(found, grid_steps(found.config.steps))),
         },
         "needs": [_needs(found, number) for number in range(len(found.config.contenders))],
         "sentences": warmup_sentences(found),
@@ -28,7 +28,8 @@ def findings_json(found: Findings) -> bytes:
     return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _figure(figure: Any) -> Any:
+def plain_figure(figure: Any) -> Any:
+    """For the browser, which has a template of its own."""
     plain = json.loads(figure.to_json())
     plain["layout"].pop("template", None)
     return plain

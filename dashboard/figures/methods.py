@@ -128,10 +128,10 @@ METHOD_ROWS: dict[str, MethodRow] = {
     "sgd": MethodRow(Style(GREY), "stochastic gradient descent with momentum; no adaptive rate at all."),
     "momentum": MethodRow(Style(GREY, "dash"), "the averaged gradient alone, as RAdam's first steps."),
     "adam-4-radam": MethodRow(
-        Style(BLUE, "dash"), "Adam for the first four steps, then RAdam (the paper's Appendix C)."
+        Style(PURPLE, "longdash"), "Adam for the first four steps, then RAdam (the paper's Appendix C)."
     ),
     "sgd-4-adam-8-radam": MethodRow(
-        Style(BLUE, "longdashdot"),
+        Style(GREEN, "longdashdot"),
         "momentum for steps 1 to 4, Adam for 5 to 8, then RAdam (the paper's Appendix C).",
     ),
 }

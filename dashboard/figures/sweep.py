@@ -13,6 +13,7 @@ from plotly.subplots import make_subplots
 
 from dashboard.asked.sweep_config import LR, WARMUP, Cell, SweepConfig
 from dashboard.evidence.findings import Findings, Line, Rate
+from dashboard.evidence.outcomes import CellOutcome
 from dashboard.figures.look import GREY, VERMILION, Style
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import band, line, log_axis, step_axis, x_axis, y_axis
@@ -191,10 +192,14 @@ def rates_figure(found: Findings) -> go.Figure:
     return figure
 
 
-def courses_figure(found: Findings, steps: Sequence[int]) -> go.Figure:
-    """Each contender at its best cell: the loss over the steps, mean and range over the seeds."""
+def courses_figure(found: Findings, steps: Sequence[int], under_way: bool = False) -> go.Figure:
+    """Each contender at its best cell: the loss over the steps, mean and range over the seeds that are over; with
+    `under_way` a thin line for each lane that is not."""
     figure = go.Figure()
     styles = dict(zip(map(id, found.lines), line_styles(found), strict=True))
+    if under_way:
+        for one in found.lines:
+            figure.add_traces([_growing(cell, one, styles[id(one)], steps) for cell in _open_cells(one)])
     for number in range(len(found.config.contenders)):
         best = best_cell(found.lines_of(number))
         if best is None:
@@ -233,6 +238,17 @@ def gradients_figure(found: Findings) -> go.Figure:
     step_axis(figure, log_t=True, title="step")
     y_axis(figure, "median log<sub>10</sub> |g|")
     return figure
+
+
+def _open_cells(one: Line) -> list[CellOutcome]:
+    return [cell for rate in one.rates for cell in rate.cells if cell.outcome.losses and not cell.outcome.over]
+
+
+def _growing(cell: CellOutcome, one: Line, style: Style, steps: Sequence[int]) -> go.Scatter:
+    losses = [np.nan if loss is None else loss for loss in cell.outcome.losses]
+    name = f"{_escaped(one.name)}, seed {cell.cell.seed}, under way"
+    thin = Style(style.color, style.dash, 1.2)
+    return line(steps[: len(losses)], losses, name, thin, showlegend=False, opacity=0.6)
 
 
 def best_cell(lines: Sequence[Line]) -> tuple[Line, Rate] | None:

@@ -87,10 +87,13 @@ def choose(label: str, name: str, options: Sequence[T], default: T, show: Callab
     return _kept(name, default if chosen is None else chosen, default, show)
 
 
-def choose_from_list(label: str, name: str, options: Sequence[str], default: str) -> str:
-    """One of more values than fit side by side."""
+def choose_from_list(
+    label: str, name: str, options: Sequence[str], default: str, show: Callable[[str], str] = str
+) -> str:
+    """One of more values than fit side by side; the address has them as they are, the list as `show` says them."""
     key = _placed(name, options, default, str)
-    return _kept(name, st.selectbox(label, options, key=key, persist_state=_KEPT), default, str)
+    chosen = st.selectbox(label, options, key=key, format_func=show, persist_state=_KEPT)
+    return _kept(name, chosen, default, str)
 
 
 def choose_many(

@@ -5,14 +5,20 @@ from dataclasses import replace
 import numpy as np
 import plotly.graph_objects as go
 
+from dashboard.asked.sweep_config import SweepConfig
 from dashboard.browser.chart import drawn_once
 from dashboard.engine.real_gradients import RealGradients
+from dashboard.evidence.findings import Findings
+from dashboard.evidence.first_steps import FirstSteps
+from dashboard.evidence.outcomes import Outcome
+from dashboard.figures import four_steps as four_steps_figures
 from dashboard.figures import rectification as rectification_figures
 from dashboard.figures import results
 from dashboard.figures import variance as variance_figures
 from dashboard.figures.implementations import multiplier_figure
-from dashboard.figures.look import PROFILE_STYLES
+from dashboard.figures.look import PROFILE_STYLES, Style
 from dashboard.figures.rectification import steps_to_draw
+from dashboard.figures.sweep import line_styles
 from dashboard.words.questions import QUESTIONS
 from dashboard.words.tables import PROFILE_NAMES
 from radam_core.comparison import momentum_multiplier, settled_step, warmup_factors
@@ -112,3 +118,37 @@ _ANSWERS = {question.key: question.figure for question in QUESTIONS}
 @drawn_once
 def answer(question: str, beta2: float) -> go.Figure:
     return _ANSWERS[question](beta2)
+
+
+TYPICAL_GRADIENT = 0.01
+Eight = tuple[tuple[str, FirstSteps], ...]  # by variant
+
+
+def _variant_styles(config: SweepConfig) -> dict[str, Style]:
+    """As the curves of the same page have them."""
+    found = Findings.of(config, [Outcome()] * config.size)
+    return {line.label: style for line, style in zip(found.lines, line_styles(found), strict=True)}
+
+
+@drawn_once
+def planned_steps(config: SweepConfig) -> go.Figure:
+    """What the settings alone make of the first twelve steps."""
+    t = np.arange(1, 13)
+    lanes = {config.contenders[cell.contender].label: cell.lane.as_lane(config.steps) for cell in config.cells}
+    multipliers = {label: momentum_multiplier(lane.method, t, TYPICAL_GRADIENT) for label, lane in lanes.items()}
+    return multiplier_figure(t, multipliers, _variant_styles(config))
+
+
+@drawn_once
+def gradient_quartiles(config: SweepConfig, eight: Eight) -> go.Figure:
+    return four_steps_figures.quartiles_figure(dict(eight), _variant_styles(config))
+
+
+@drawn_once
+def first_updates(config: SweepConfig, eight: Eight) -> go.Figure:
+    return four_steps_figures.updates_figure(dict(eight), _variant_styles(config))
+
+
+@drawn_once
+def gradients_by_layer(config: SweepConfig, eight: Eight, step: int) -> go.Figure:
+    return four_steps_figures.layers_figure(dict(eight), _variant_styles(config), step)

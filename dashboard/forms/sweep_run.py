@@ -111,6 +111,13 @@ def start(engine: Engine, config: SweepConfig) -> None:
     st.session_state[_ATTEMPT] = time.time()
 
 
+def obey(engine: Engine | None, run: str, asked: object) -> None:
+    """Does what a button inside the charts asks for; what else they tell needs nothing but the rerun that it makes."""
+    actions = {"pause": engine.pause, "resume": engine.resume, "stop": engine.stop} if engine else {}
+    if isinstance(asked, str) and asked in actions:
+        actions[asked](run, visitor_id())
+
+
 def attempt() -> float:
     return float(st.session_state.get(_ATTEMPT, 0.0))
 

@@ -150,13 +150,17 @@ def _variance(t: int, beta2: float) -> float:
 
 
 def median_log10(counts: np.ndarray[Any, Any]) -> float:
-    """The median of log10|x| from counts by powers of two, straight between the ends of its bin; zeros are least."""
+    return quantile_log10(counts, 0.5)
+
+
+def quantile_log10(counts: np.ndarray[Any, Any], share: float) -> float:
+    """Of log10|x|, from counts by powers of two, straight between the ends of its bin; zeros are least."""
     total = counts.sum()
     if not total:
         return math.nan
     at = np.cumsum(counts)
-    bin_ = int(np.searchsorted(at, total / 2))
-    inside = (total / 2 - (at[bin_] - counts[bin_])) / counts[bin_]
+    bin_ = int(np.searchsorted(at, total * share))
+    inside = (total * share - (at[bin_] - counts[bin_])) / counts[bin_]
     return float((bin_ - BIN_OF_ONE + inside) * math.log10(2))
 
 

@@ -64,6 +64,11 @@ class SweepFeed(Feed):
     def complete(self) -> bool:
         return not self._open
 
+    @property
+    def told(self) -> int:
+        """How many news there were: it grows with every point of every lane."""
+        return len(self._news)
+
     def outcomes(self) -> list[Outcome]:
         """By place, as they are now."""
         return list(self._outcomes)

@@ -27,7 +27,7 @@ from dashboard.browser.assets import base_path
 from dashboard.engine.engine import Engine, running_engine
 from dashboard.runs.feed import Feed, Places, event
 from dashboard.runs.sweep_feed import SweepFeed
-from dashboard.server.findings_told import findings_event
+from dashboard.server.findings_told import SWEEP, VIEWS, findings_event
 
 HEARTBEAT_SECONDS = 10.0
 _ID = re.compile(r"[0-9a-f]{20}")
@@ -66,10 +66,12 @@ async def _events(request: Request) -> Response:
         return _not_found()
     await asyncio.to_thread(engine.store.touch, request.path_params["run"])
     start = feed.places(request.headers.get("last-event-id") or request.query_params.get("after"))
-    return StreamingResponse(stream(feed, start), media_type="text/event-stream", headers=_STREAM_HEADERS)
+    asked = request.query_params.get("view", SWEEP)
+    view = asked if asked in VIEWS else SWEEP
+    return StreamingResponse(stream(feed, start, view), media_type="text/event-stream", headers=_STREAM_HEADERS)
 
 
-async def stream(feed: Feed, after: Places | None = None) -> AsyncIterator[bytes]:
+async def stream(feed: Feed, after: Places | None = None, view: str = SWEEP) -> AsyncIterator[bytes]:
     """What is new of the lanes from a number on, in its order, and the status between, until the run is over."""
     told, found, after = b"", b"", after or feed.places(None)
     while True:
@@ -84,7 +86,7 @@ async def stream(feed: Feed, after: Places | None = None) -> AsyncIterator[bytes
             yield news
             continue
         if isinstance(feed, SweepFeed):
-            findings = await findings_event(feed, over)
+            findings = await findings_event(feed, over, view)
             if findings != found:
                 found = findings
                 yield findings

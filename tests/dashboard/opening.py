@@ -5,7 +5,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dashboard.navigation import PAGES
+from dashboard.navigation import PAGES, page_file
 
 DOORS = (
     *(f"race-{name}" for name in ("more", "words", "runs", "share", "download")),
@@ -48,4 +48,4 @@ def go_to(app: AppTest, name: str) -> AppTest:
     """With everything open that can be opened: it is drawn only then."""
     for door in DOORS:
         app.session_state[door] = door.startswith(f"{name}-")
-    return app.switch_page(str(ROOT / "pages" / f"{name}.py")).run()
+    return app.switch_page(page_file(name)).run()

@@ -1,16 +1,14 @@
 // @ts-check
 // The sweep page: maps that fill in as lanes are trained, and what follows from those that are done.
-import { EventStream } from "./event_stream.js"
 import { element, setText } from "./live_elements.js"
-import { ACTIVE } from "./live_states.js"
 import { isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
 import { StatusBar } from "./status_bar.js"
-import { Cells } from "./sweep_cells.js"
 import { SweepFindings } from "./sweep_findings.js"
 import { filledMaps } from "./sweep_maps.js"
+import { SweepRun } from "./sweep_run.js"
 import { SweepTools } from "./sweep_tools.js"
 
-/** @import { Component, Findings, MapQuantity, Standing, Status, Sweep, SweepMessage, Templates, Theme } from "./types.d.ts" */
+/** @import { Component, Findings, MapQuantity, Sweep, SweepMessage, Templates, Theme } from "./types.d.ts" */
 
 const REDRAW_MS = 250
 const EVERY_CLICK = { doubleClick: false, doubleClickDelay: 1 } // two cells in quick succession are two clicks
@@ -27,14 +25,14 @@ export class SweepPage {
     this.view = { quantity: "loss", rows: "mean", point: null, collect: false } // no point: the latest
     /** @type {Set<number>} lanes */
     this.chosen = new Set()
-    /** @type {Status | null} */
-    this.status = null
-    /** @type {Findings | null} */
-    this.found = null
-    this.seenActive = false
-    this.cells = new Cells(0, 0)
+    /** @type {SweepRun<Findings>} */
+    this.going = new SweepRun("sweep", {
+      changed: () => this.changed(),
+      found: (found) => this.findings.show(found),
+      ended: () => this.component.setTriggerValue("action", "ended"),
+    })
     this.bar = new StatusBar(
-      () => this.standing(),
+      () => this.going.standing("Run"),
       (action) => this.component.setTriggerValue("action", action),
     )
     this.tools = new SweepTools(this)
@@ -72,65 +70,17 @@ export class SweepPage {
       this.chosen.clear()
       this.tools.build()
     }
-    if (other || again) this.follow(message.base)
+    if (other || again) this.going.follow(message.base, run, message.drawn.labels.length, message.drawn.grid.length)
+    this.going.run = run
     this.changed()
   }
 
-  /** @param {string} base */
-  follow(base) {
-    this.stream?.close()
-    const { sweep, run } = this
-    if (!sweep || !run) return
-    this.cells = new Cells(sweep.labels.length, sweep.grid.length)
-    this.status = null
-    this.found = null
-    this.findings.show(null)
-    if (!run.id) return
-    const stream = new EventStream(
-      () => `${base}/api/runs/${run.id}/events`,
-      {
-        cells: (data) => {
-          this.cells.add(JSON.parse(data))
-          this.changed()
-        },
-        findings: (data) => {
-          this.found = JSON.parse(data)
-          this.findings.show(this.found)
-          this.changed()
-        },
-        status: (data) => {
-          /** @type {Status} */
-          const status = JSON.parse(data)
-          this.status = status
-          this.seenActive ||= ACTIVE.has(status.state)
-          this.changed()
-        },
-        end: () => {
-          this.changed()
-          if (this.seenActive) this.component.setTriggerValue("action", "ended")
-          this.seenActive = false
-        },
-      },
-      () => this.changed(),
-    )
-    this.stream = stream
-    stream.open()
+  get cells() {
+    return this.going.cells
   }
 
-  /** @returns {Standing} */
-  standing() {
-    const { status, cells, run, sweep, stream } = this
-    const size = sweep?.labels.length ?? 0
-    return {
-      id: run?.id ?? null,
-      status,
-      wants: run?.wants ?? null,
-      done: status?.step ?? 0,
-      steps: status?.steps ?? 0,
-      progress: `${cells.done} of ${size} lanes done`,
-      button: "Run",
-      lost: stream?.lost ?? false,
-    }
+  get found() {
+    return this.going.found
   }
 
   /** The point of the runs that the maps show. */
@@ -226,15 +176,8 @@ export class SweepPage {
 
   /** What is on the screen, for those who wait for it. */
   mark() {
-    Object.assign(this.root.dataset, {
-      run: this.run?.id ?? "",
-      state: this.status?.state ?? "",
-      done: String(this.cells.done),
-      found: String(this.found !== null),
-      ended: String(this.stream?.ended ?? false),
-      connection: this.stream?.lost ? "lost" : "open",
-      took: this.drawingTook.toFixed(1),
-    })
+    this.going.mark(this.root)
+    this.root.dataset.took = this.drawingTook.toFixed(1)
     const sentences = this.found?.sentences ?? []
     if (this.needs.children.length !== sentences.length)
       this.needs.replaceChildren(...sentences.map(() => element("li")))
@@ -246,7 +189,7 @@ export class SweepPage {
   close() {
     this.closed = true
     clearTimeout(this.timer)
-    this.stream?.close()
+    this.going.close()
     this.resized.disconnect()
     this.tools.close()
     this.findings.close()

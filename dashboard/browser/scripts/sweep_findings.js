@@ -1,12 +1,12 @@
 // @ts-check
 // What a sweep has found: curves, a table, and what foretold a failure.
+import { chartBox, drawFigure, panel, tableOf } from "./findings_parts.js"
 import { element, escaped } from "./live_elements.js"
-import { loadPlotly, plotConfig } from "./plot_parts.js"
+import { loadPlotly } from "./plot_parts.js"
 
 /** @import { SweepPage } from "./sweep.js" */
 /** @import { Figure, Findings, Value } from "./types.d.ts" */
 
-const HEIGHT = 380
 const [LEARNED, FAILED] = [
   { name: "learned", color: "#0072B2", symbol: "circle" },
   { name: "did not learn", color: "#D55E00", symbol: "x" },
@@ -95,17 +95,11 @@ export class SweepFindings {
     for (const [name, figure] of Object.entries(figures)) {
       const box = this.charts[/** @type {keyof SweepFindings["charts"]} */ (name)]
       if (!box.offsetWidth) continue
-      const layout = {
-        ...figure.layout,
+      await drawFigure(Plotly, box, figure, {
         template: page.templates?.[page.theme ?? "light"],
-        height: HEIGHT,
-        autosize: true,
-        font: { size: box.offsetWidth < 520 ? 11 : 13 },
-        uirevision: `${page.sweep?.revision}-${name}`,
-      }
-      await Plotly.react(box, figure.data, layout, plotConfig(Plotly, box, `radam-lab-sweep-${name}`))
-      box.classList.add("lab-chart")
-      box.dataset.drawn = String(Number(box.dataset.drawn ?? 0) + 1)
+        revision: `${page.sweep?.revision}-${name}`,
+        filename: `radam-lab-sweep-${name}`,
+      })
     }
   }
 
@@ -146,35 +140,6 @@ function axis(measure) {
 }
 
 /**
- * @param {string} name
- * @param {string} alt
- */
-function chartBox(name, alt) {
-  const box = element("div", { className: "lab-plot", role: "img", ariaLabel: alt })
-  box.style.minHeight = `${HEIGHT}px`
-  box.dataset.chart = name
-  return box
-}
-
-/**
- * @param {string} title
- * @param {Node | string} tools
- * @param {Element[]} content
- * @param {string} note
- * @param {boolean} [wide]
- */
-function panel(title, tools, content, note, wide = false) {
-  const head = element(
-    "div",
-    { className: "lab-head" },
-    element("span", { className: "lab-title", textContent: title }),
-    tools,
-  )
-  const below = note ? [element("p", { className: "lab-note", textContent: note })] : []
-  return element("section", { className: wide ? "lab-panel lab-wide" : "lab-panel" }, head, ...content, ...below)
-}
-
-/**
  * The measures reading by reading: whose each is stands above them.
  * @param {Findings["signs"]} signs
  */
@@ -195,19 +160,4 @@ function signsTable(signs) {
     rows[i].before(element("tr", {}, head))
   })
   return table
-}
-
-/**
- * @param {string[]} head
- * @param {string[][]} rows
- */
-function tableOf(head, rows) {
-  const cells = (/** @type {"td" | "th"} */ tag, /** @type {string[]} */ texts) =>
-    element("tr", {}, ...texts.map((textContent, i) => element(i ? tag : "th", { textContent, scope: i ? "" : "row" })))
-  return element(
-    "table",
-    {},
-    element("thead", {}, cells("th", head)),
-    element("tbody", {}, ...rows.map((row) => cells("td", row))),
-  )
 }

@@ -258,6 +258,18 @@ export interface SweepMessage {
   drawn: Sweep
 }
 
+/** What the variants of Appendix C came to (dashboard/browser/four_steps_findings.py). */
+export interface FourStepsFound {
+  figures: { courses: Figure }
+  table: { groups: [string, number][]; head: string[]; rows: string[][]; places: number[][] }
+  sentences: string[]
+}
+
+/** The data of the page of Appendix C (dashboard/browser/four_steps.py). */
+export type FourStepsMessage = Omit<SweepMessage, "drawn"> & {
+  drawn: { lanes: number; grid: number[]; start: FourStepsFound; revision: string }
+}
+
 /** The part of plotly.js that is used here. */
 export interface PlotlyLibrary {
   Icons: Record<string, object>

@@ -1,0 +1,72 @@
+// @ts-check
+// What the findings of a sweep are put together from, on whichever page: panels, tables, and charts in their boxes.
+import { element } from "./live_elements.js"
+import { plotConfig } from "./plot_parts.js"
+
+/** @import { Figure, PlotlyLibrary } from "./types.d.ts" */
+
+export const HEIGHT = 380
+
+/**
+ * @param {string} name
+ * @param {string} alt
+ */
+export function chartBox(name, alt) {
+  const box = element("div", { className: "lab-plot", role: "img", ariaLabel: alt })
+  box.style.minHeight = `${HEIGHT}px`
+  box.dataset.chart = name
+  return box
+}
+
+/**
+ * @param {PlotlyLibrary} Plotly
+ * @param {HTMLElement} box
+ * @param {Figure} figure
+ * @param {{ template: object | undefined, revision: string, filename: string }} how
+ */
+export async function drawFigure(Plotly, box, figure, { template, revision, filename }) {
+  const layout = {
+    ...figure.layout,
+    template,
+    height: HEIGHT,
+    autosize: true,
+    font: { size: box.offsetWidth < 520 ? 11 : 13 },
+    uirevision: revision,
+  }
+  await Plotly.react(box, figure.data, layout, plotConfig(Plotly, box, filename))
+  box.classList.add("lab-chart")
+  box.dataset.drawn = String(Number(box.dataset.drawn ?? 0) + 1)
+}
+
+/**
+ * @param {string} title
+ * @param {Node | string} tools
+ * @param {Element[]} content
+ * @param {string} note
+ * @param {boolean} [wide]
+ */
+export function panel(title, tools, content, note, wide = false) {
+  const head = element(
+    "div",
+    { className: "lab-head" },
+    element("span", { className: "lab-title", textContent: title }),
+    tools,
+  )
+  const below = note ? [element("p", { className: "lab-note", textContent: note })] : []
+  return element("section", { className: wide ? "lab-panel lab-wide" : "lab-panel" }, head, ...content, ...below)
+}
+
+/**
+ * @param {string[]} head
+ * @param {string[][]} rows
+ */
+export function tableOf(head, rows) {
+  const cells = (/** @type {"td" | "th"} */ tag, /** @type {string[]} */ texts) =>
+    element("tr", {}, ...texts.map((textContent, i) => element(i ? tag : "th", { textContent, scope: i ? "" : "row" })))
+  return element(
+    "table",
+    {},
+    element("thead", {}, cells("th", head)),
+    element("tbody", {}, ...rows.map((row) => cells("td", row))),
+  )
+}

@@ -1,0 +1,61 @@
+"""Which run the page of Appendix C shows: its controls are the whole question, so it is the run that answers it."""
+
+import time
+
+import streamlit as st
+
+from dashboard.asked.four_steps import EIGHT
+from dashboard.asked.sweep_config import SweepConfig
+from dashboard.engine.engine import Engine
+from dashboard.evidence.first_steps import FirstSteps
+from dashboard.runs.first_steps import first_steps
+from dashboard.runs.records import Record
+from dashboard.runs.store import Run, lane_ids, recorded_id, run_id
+from dashboard.server.visitor import visitor_id
+
+_RUN, _ATTEMPT = "four-steps-run", "four-steps-attempt"
+
+
+def shown(engine: Engine | None, config: SweepConfig) -> Run[SweepConfig] | None:
+    """The run of these settings, however far it has come; else their recording; None if there is neither."""
+    return (engine.sweep(run_id(config)) or engine.recorded_sweep(config)) if engine else None
+
+
+def start(engine: Engine, config: SweepConfig) -> None:
+    st.session_state[_RUN] = engine.submit(config, visitor_id())
+    st.session_state[_ATTEMPT] = time.time()
+
+
+def attempt() -> float:
+    """When a run was last started here: a stream that has ended is opened again after another start."""
+    return float(st.session_state.get(_ATTEMPT, 0.0))
+
+
+def left_behind(engine: Engine | None, run: Run[SweepConfig] | None) -> str:
+    """A run that the visitor started and has moved the controls away from while it goes on; empty if there is none."""
+    before = str(st.session_state.get(_RUN, ""))
+    if engine is None or not before or (run is not None and run.id == before):
+        return ""
+    return before if engine.wants(before, visitor_id()) else ""
+
+
+def first_eight(engine: Engine | None, config: SweepConfig, seed: int) -> dict[str, FirstSteps]:
+    """By variant, at one seed, as far as the store has it: a race may have trained the same lanes, or was recorded."""
+    if engine is None:
+        return {}
+    found = {
+        config.contenders[config.cells[place].contender].label: first_steps(
+            (record.body for record in _records(engine, config, place)), EIGHT
+        )
+        for place in seed_places(config, seed)
+    }
+    return {label: lane for label, lane in found.items() if lane.steps}
+
+
+def _records(engine: Engine, config: SweepConfig, place: int) -> list[Record]:
+    trained = engine.store.records(lane_ids(config)[place])
+    return trained or engine.store.records(recorded_id(config.lane_json(place)))
+
+
+def seed_places(config: SweepConfig, seed: int) -> list[int]:
+    return [cell.place for cell in config.cells if cell.seed == seed]

@@ -1,0 +1,91 @@
+"""Do four steps matter? Appendix C: other methods for the first eight steps, over seeds, and what they did."""
+
+import streamlit as st
+
+from dashboard.browser.chart import chart
+from dashboard.browser.four_steps import live_four_steps
+from dashboard.engine.engine import running_engine
+from dashboard.forms import drawings
+from dashboard.forms.cost import sweep_cost
+from dashboard.forms.four_steps_form import four_steps_controls, seed_and_step_controls
+from dashboard.forms.four_steps_run import attempt, first_eight, left_behind, seed_places, shown, start
+from dashboard.forms.race_form import plain
+from dashboard.forms.sweep_run import obey, race_of_cells
+from dashboard.navigation import page_file
+from dashboard.server.visitor import visitor_id
+from dashboard.words import four_steps_words as words
+
+
+def act() -> None:
+    obey(running_engine(), st.session_state.get("four-steps-shown", ""), st.session_state["four-steps"].get("action"))
+
+
+def open_lanes() -> None:
+    st.session_state["four-steps-lanes"] = st.session_state["four-steps"].get("open") or []
+
+
+engine = running_engine()
+st.title("Do four steps matter?")
+st.markdown(words.CLAIM)
+config, choice = four_steps_controls()
+with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    if st.button("Train", type="primary", icon=":material/play_arrow:", disabled=engine is None) and engine:
+        start(engine, config)
+    run = shown(engine, config)
+    told = sweep_cost(engine, config) if engine else "Training needs the app's own server"
+    st.caption(f"{told}. {words.choice_note(config.task, choice)}")
+st.session_state["four-steps-shown"] = run.id if run else ""
+with st.container():  # always there: a sentence in it moves no chart to another place
+    before = left_behind(engine, run)
+    if engine and before:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption("The run that you started before you moved the controls goes on.")
+            st.button("Stop it", on_click=engine.stop, args=(before, visitor_id()))
+    lanes = st.session_state.pop("four-steps-lanes", None)
+    if lanes and engine and run:
+        try:
+            st.switch_page(page_file("race"), query_params={"run": race_of_cells(engine, run, lanes)})
+        except ValueError as refusal:
+            st.warning(plain(str(refusal)), icon=":material/block:")
+wants = engine.wants(run.id, visitor_id()) if engine and run else None
+live_four_steps(config, run.id if run else None, attempt(), wants, act, open_lanes)
+st.caption(words.scale_note(config))
+
+left, right = st.columns(2, gap="large")
+left.markdown(words.OBJECTION)
+right.markdown(words.READINGS)
+
+st.subheader("What the eight steps did to the gradients, step by step")
+st.markdown(words.EIGHT_STEPS)
+seed, step = seed_and_step_controls(config)
+eight = tuple(first_eight(engine, config, seed).items())
+if not eight:
+    st.info(
+        f"Seed {seed} has not been trained at these settings yet: press *Train* above.",
+        icon=":material/hourglass_empty:",
+    )
+else:
+    missing = [one.label for one in config.contenders if one.label not in dict(eight)]
+    if missing:
+        st.caption(f"Not there yet at seed {seed}: {', '.join(missing)}.")
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**How large the gradients are**")
+        chart(
+            drawings.gradient_quartiles(config, eight),
+            "four-steps-gradients",
+            alt="Median and quartiles of log10 of the gradients at each of the first eight steps",
+        )
+    with right:
+        st.markdown("**How far each step moved the weights**")
+        chart(drawings.first_updates(config, eight), "four-steps-updates", alt="Update RMS at each of the first steps")
+    st.markdown(f"**Where in the network: the gradient of each layer at step {step}**")
+    chart(drawings.gradients_by_layer(config, eight, step), "four-steps-layers", alt="Gradient norm by layer")
+    if run and st.button("Open this seed as a race", icon=":material/sprint:"):
+        st.session_state["four-steps-lanes"] = seed_places(config, seed)
+        st.rerun()
+
+st.markdown(f"### What each variant asks of a step\n{words.MOMENTUM}\n\n{words.PLANNED}")
+chart(
+    drawings.planned_steps(config), "four-steps-planned", alt="The multiplier of the momentum in the first twelve steps"
+)
