@@ -38,6 +38,13 @@ PAGES: tuple[PageEntry, ...] = (
         "Many rates, warmups and seeds at once: a map of what learns.",
     ),
     PageEntry(
+        "norms",
+        "Norms",
+        "Who needs warmup?",
+        ":material/stacks:",
+        "Post-LN and Pre-LN Transformers side by side: gradients by layer, step sizes and curvature.",
+    ),
+    PageEntry(
         "rectification",
         "Rectification",
         "What does $r_t$ do?",
