@@ -112,6 +112,9 @@ HEADINGS = {
     "dashboard/words/race_words.py": ("Race",),
     "dashboard/browser/race_panels.py": ("Race",),
     "dashboard/words/sweep_words.py": ("Sweep",),
+    "pages/norms.py": ("Norms",),
+    "dashboard/words/norm_words.py": ("Norms",),
+    "dashboard/browser/norm_panels.py": ("Norms",),
     "dashboard/asked/sweep_presets.py": ("Sweep",),
 }
 IN_WORDS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20}

@@ -35,7 +35,8 @@ def norm_figures(configs: Sequence[RaceConfig]) -> dict[str, go.Figure]:
         "preconditioned": _columns(configs, {AXES[PRECONDITIONED]: _sharpness(steps, PRECONDITIONED)}),
         "plain": _columns(configs, {AXES[PLAIN]: _sharpness(steps, PLAIN)}),
     }
-    figures["by-layer"].update_xaxes(type="category", title_text="")
+    figures["by-layer"].update_xaxes(type="category", title_text="", tickangle=-60)
+    figures["by-layer"].update_yaxes(dtick="D2", row=1)  # at the start they span a decade or two: 1, 2 and 5 are enough
     baseline = TASKS[configs[0].task].baseline_at(configs[0].settings)
     if baseline is not None:
         figures["loss"].add_hline(y=baseline, row="all", col="all", line={"color": GREY, "dash": "dash", "width": 1})

@@ -2,12 +2,12 @@
 
 INTRODUCTION = (
     "Where does the layer norm of a Transformer stand: after each sum of a layer and its input (**Post-LN**, as the "
-    "Transformer was published) or before each layer, on a path of its own (**Pre-LN**)? Both are trained here on the "
+    "Transformer was published) or before each layer, inside its branch (**Pre-LN**)? Both are trained here on the "
     "same batches by Adam, by Adam with a linear warmup, and by RAdam."
 )
 READINGS = {
     "The gradient's size": (
-        "*Where* the gradient is large differs from the start. By their mean-field argument, the layers near the output "
+        "What differs from the start is *where* the gradient is large. By their mean-field argument, the layers near the output "
         "of a Post-LN Transformer have large gradients at initialisation, so that a large rate there is unstable, and "
         "warmup is a way around it; in Pre-LN they are smaller the deeper the model is, and its warmup can be left out. "
         "Look at the gradients at step 1, from left to right.\n\n"
@@ -27,7 +27,7 @@ READINGS = {
         "Early on the adaptive rate rests on few gradients and varies too much; warmup and $r_t$ hold that variance "
         "down. Its formula contains $\\beta_2$ and $t$, and nothing of the model: taken alone, it asks for the same slow "
         "start in both columns. Look at whether Adam fares alike in them.\n\n"
-        "An objection: how much harm the same variance does may well depend on where the norm stands, and neither chart "
+        "An objection: how much harm the same variance does may well depend on where the norm stands, and no chart here "
         "measures that.\n\n"
         "*Liu et al., On the Variance of the Adaptive Learning Rate and Beyond, ICLR 2020.*"
     ),

@@ -54,6 +54,9 @@ def set_something(page: Page, name: str) -> None:
         rates.fill("0.01, 0.02")
         rates.press("Enter")
         address_says(page, "config=")
+    elif name == "norms":
+        page.get_by_role("slider").first.press("ArrowLeft")
+        address_says(page, "depth=5")
     elif name != "home":
         beta2 = page.get_by_role("slider").first
         for _ in range(NAMES.index(name)):

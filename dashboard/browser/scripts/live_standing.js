@@ -7,7 +7,7 @@ import { ACTIVE } from "./live_states.js"
 /** @typedef {{ id: string | null, status: Status | null, wants: string | null, steps: number, history: History }} Run */
 
 // While one of them trains, they train; over is what all of them are, and of two ends the worse one counts.
-const ORDER = ["running", "queued", "paused", "failed", "cut off", "stopped", "finished"]
+export const ORDER = ["running", "queued", "paused", "failed", "cut off", "stopped", "finished"]
 
 /**
  * @param {Run[]} runs
