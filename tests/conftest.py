@@ -37,6 +37,7 @@ LONGEST_FIRST = (
     "test_browser",
     "test_race_survives",
     "test_sweep_browser",
+    "test_norms_browser",
     "test_api",
     "test_separate_cluster",
     "test_engine",

@@ -1,4 +1,4 @@
-"""`make screenshots`: every page as a visitor first sees it, in light and dark, into docs/; the race and the sweep with
+"""`make screenshots`: every page as a visitor first sees it, in light and dark, into docs/; those that train with
 something in them."""
 
 import tempfile
@@ -15,6 +15,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 # The paper's Figure 1 in the middle, and the whole map of learning rates and warmup lengths, which takes its time.
 TRAINED = {
     "race": ("race", "Train", "Number(dataset.step) > 250"),
+    "norms": ("norms", "Train", "dataset.state === 'finished'"),
     "sweep": ("sweep?preset=map", "Run", "dataset.state === 'finished' && dataset.found === 'true'"),
 }
 THEMES: tuple[Theme, ...] = ("light", "dark")

@@ -1,24 +1,28 @@
-"""The live race in the browser: every chart drawn once, and fed by one event stream; see scripts/live.js."""
+"""Live charts of lanes in the browser: every one drawn once, and fed by a run's event stream; see scripts/live.js."""
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.lane_phases import lane_phases
 from dashboard.browser.assets import base_path, importing, plotly_url
 from dashboard.browser.chart import joined
+from dashboard.browser.panel import Panel
 from dashboard.browser.race_panels import PANELS, panel_figures
 from dashboard.figures.look import TEMPLATES, Style
 from dashboard.figures.race import lane_styles, overlay
 from dashboard.remembered import shared
 from demo_models import TASKS
 from radam_core.race.quantities import QUANTITIES
+
+BY_BROWSER = {"ridges", "overlay", "layers"}  # panels whose figures the browser makes of the histograms
 
 _component = st.components.v2.component(
     "radam_lab_race",
@@ -52,38 +56,70 @@ def live_race(
     show a lane.
     """
     drawn = _drawn(shown.config.to_json(), compared.config.to_json() if compared else None)
-    watched = (shown, *([compared] if compared else []))
+    live_charts("race", (shown, *([compared] if compared else [])), drawn, hidden, on_action, on_hidden)
+
+
+def live_charts(
+    key: str,
+    watched: Sequence[ShownRun],
+    drawn: bytes,
+    hidden: Sequence[str],
+    on_action: Callable[[], None],
+    on_hidden: Callable[[], None],
+) -> None:
+    """Draws what `drawn_lanes` made of these runs; what is pressed in it is in the session under `key`."""
     runs = [{"id": run.id, "attempt": run.attempt, "wants": run.wants} for run in watched]
     own = {"base": base_path(), "plotlyUrl": plotly_url(), "templates": TEMPLATES, "runs": runs, "hidden": hidden}
-    _component(key="race", data=joined(own, drawn=drawn), on_action_change=on_action, on_hidden_change=on_hidden)
+    _component(key=key, data=joined(own, drawn=drawn), on_action_change=on_action, on_hidden_change=on_hidden)
 
 
 @shared(50)  # of some 150 kB each
 def _drawn(config: str, compared: str | None) -> bytes:
-    """What follows from the configurations alone, as JSON; `revision` names it."""
+    """What follows from the race's configurations."""
     configs = [RaceConfig.make(config), *([RaceConfig.make(compared)] if compared else [])]
     styles = [lane_styles(configs[0])]
     figures = panel_figures(configs[0], styles[0])
     if compared:
         styles.append(lane_styles(configs[1], beside=styles[0]))
         overlay(figures, panel_figures(configs[1], styles[1]))
+    titles = ("This race", "Compared, thinner and dashed")
+    specs = [
+        spec(one, own, title, suffix)
+        for one, own, title, suffix in zip(configs, styles, titles, ("", " (compared)"), strict=False)
+    ]
+    return drawn_lanes(configs, PANELS, figures, specs)
+
+
+def drawn_lanes(
+    configs: Sequence[RaceConfig],
+    panels: Sequence[Panel],
+    figures: Mapping[str, go.Figure],
+    specs: Sequence[dict[str, Any]],
+    together: bool = False,
+) -> bytes:
+    """All of a page that follows from its configurations, as JSON; `revision` names it.
+
+    A panel without a figure is left out, unless the browser makes it. Runs that are `together` are one to the visitor:
+    trained, paused and stopped at once.
+    """
     plain = {name: json.loads(figure.to_json()) for name, figure in figures.items()}
     for figure in plain.values():
         figure["layout"].pop("template", None)
-    by_browser = {"ridges", "overlay", "layers"}
     drawn = {
         "columns": list(QUANTITIES),
         "figures": plain,
-        "panels": [vars(panel) for panel in PANELS if panel.name in by_browser or panel.name in plain],
-        "specs": [_spec(*pair, compared=i > 0) for i, pair in enumerate(zip(configs, styles, strict=True))],
-        "revision": hashlib.sha256(f"{config}\n{compared}".encode()).hexdigest()[:12],
+        "panels": [vars(panel) for panel in panels if panel.name in BY_BROWSER or panel.name in plain],
+        "specs": specs,
+        "together": together,
+        "revision": hashlib.sha256("\n".join(config.to_json() for config in configs).encode()).hexdigest()[:12],
     }
     return json.dumps(drawn).encode()
 
 
-def _spec(config: RaceConfig, styles: Sequence[Style], compared: bool) -> dict[str, Any]:
-    suffix = " (compared)" if compared else ""
+def spec(config: RaceConfig, styles: Sequence[Style], title: str, suffix: str = "") -> dict[str, Any]:
+    """What the browser must know of a run beside its figures; `suffix` sets its lanes apart from another run's."""
     return {
+        "title": title,
         "lanes": [
             {
                 "name": lane.label,

@@ -1,30 +1,13 @@
 """The panels of the race page, in their order: what each chart is called and what there is to know about it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from dashboard.asked.config import RaceConfig
+from dashboard.browser.panel import Panel
 from dashboard.figures.look import Style
 from dashboard.figures.race import race_figures
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A chart's place: its title, a note below it, and what it is to those who cannot see it."""
-
-    name: str
-    title: str
-    note: str
-    alt: str
-    height: int = 340
-    steps: bool = True  # its x axis counts steps
-    wide: bool = False
-    shown_before: bool = False  # it has something to show before the race: theory, or what the settings plan
-    redrawn_for: str = "steps"  # what it is drawn again for: steps, metrics or histograms
-    columns: tuple[str, ...] = ()  # of `QUANTITIES`: it shows these, and needs no figure of its own
-
 
 PANELS = (
     Panel("loss", "Training loss", "", "Training loss of every lane against the step", height=330, shown_before=True),
@@ -66,6 +49,7 @@ PANELS = (
         steps=False,
         wide=True,
         redrawn_for="histograms",
+        tools="histograms",
     ),
     Panel(
         "overlay",
@@ -120,6 +104,19 @@ PANELS = (
         "Update size of every lane",
         height=480,
         columns=("update_rms", "relative_update", "angle"),
+    ),
+    Panel(
+        "curvature",
+        "Curvature, and what each rate bears",
+        "Sharpness is the largest eigenvalue of the Hessian on the step’s own batch; above, as Adam sees it, with "
+        "gradients divided by √v̂ + ε. Estimates from below, which settle within a few measured steps. Dotted, in the "
+        "lane’s colour: above (2 + 2β<sub>1</sub>)/((1 − β<sub>1</sub>) α<sub>t</sub>), 38/α<sub>t</sub> at "
+        "β<sub>1</sub> 0.9, up to which Adam’s steps are stable; a momentum-only step has no such limit. Below "
+        "2/α<sub>t</sub>, the limit of gradient descent without momentum, for comparison: no adaptive lane has it. "
+        "α<sub>t</sub> is the rate that warmup, decay and r<sub>t</sub> leave.",
+        "Sharpness of every lane, plain and preconditioned, beside its limit",
+        height=430,
+        shown_before=True,
     ),
 )
 

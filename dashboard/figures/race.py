@@ -6,34 +6,36 @@ what it is given here: theory, and the schedules, which follow from the settings
     meta = {"of": "steps", "column": "loss", "lane": 0}     a column of the recorded steps; "smooth": drawn smoothed
     meta = {"of": "metrics", "column": "accuracy", ...}     at the evaluation steps
     meta = {"of": "spread", "column": "psi_across", ...}    at the histogram steps, of what was measured there
+    meta = {"of": "sharpness", "place": 1, ...}             at the steps that measure it; the place in `SHARPNESS`
+    meta = {"of": "layers", "step": 10, ...}                the gradient's norm at that step, against the layers' names
     meta = {"of": "plan", "lane": 0}                        its own values, as far as the race has come
+    meta = {"of": "limit", "lane": 0}                       its own values, all of them, while its lane is shown
+
+"run": 1 marks the lanes of a second run.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from dashboard.asked.config import RaceConfig
+from dashboard.figures.curvature import curvature_figure
 from dashboard.figures.look import GREY, Style
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import line
-from dashboard.json_numbers import plain_numbers
+from dashboard.figures.race_parts import add, faint, panels, planned, planned_traces, shown, traces
 from demo_models import TASKS
 from demo_models.landscapes import SURFACES
 from radam_core.domains import FloatArray
-from radam_core.race.frames import schedule_columns
 from radam_core.race.plan import Lane
 from radam_core.race.quantities import QUANTITIES
 from radam_core.simulation import log_spaced_steps
 from radam_core.theory import rectification, variance_log_psi_exact
 
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-_EMPTY: tuple[float, ...] = ()
 
 
 def lane_styles(config: RaceConfig, beside: Sequence[Style] = ()) -> list[Style]:
@@ -62,6 +64,8 @@ def race_figures(
         "variance": psi_figure(lanes, styles, config.steps, config.half_batch_steps),
     }
     figures |= {name: quantity_figure(lanes, styles, columns) for name, columns in (quantities or {}).items()}
+    if config.sharpness_every:
+        figures["curvature"] = curvature_figure(lanes, styles, config.steps)
     if config.task == "surfaces":
         figures["surface"] = surface_figure(lanes, styles, config.settings)
     return figures
@@ -77,34 +81,7 @@ def overlay(figures: dict[str, go.Figure], others: dict[str, go.Figure]) -> None
                 figure.add_trace(trace.update(name=label, legendgroup=label, meta={**trace.meta, "run": 1}))
 
 
-def traces(
-    lanes: Sequence[Lane], styles: Sequence[Style], column: str, of: str = "steps", **settings: Any
-) -> list[go.Scatter]:
-    """An empty line for each lane, to be filled with `column`."""
-    return [
-        line(
-            _EMPTY, _EMPTY, shown(lane), style, legendgroup=lane.label, meta={"of": of, "column": column, "lane": k}
-        ).update(settings)
-        for k, (lane, style) in enumerate(zip(lanes, styles, strict=True))
-    ]
-
-
-def shown(lane: Lane) -> str:
-    """A label may come from a stranger's link: a chart must not take a tag in it for one."""
-    return escape(lane.label, quote=False)
-
-
-def planned_traces(
-    lanes: Sequence[Lane], styles: Sequence[Style], t: FloatArray, column: FloatArray
-) -> list[go.Scatter]:
-    """A line for each lane with all that its settings plan, of which the browser draws what has been raced."""
-    return [
-        trace.update(x=t.tolist(), y=plain_numbers(column[:, k]), meta={"of": "plan", "lane": k})
-        for k, trace in enumerate(traces(lanes, styles, ""))
-    ]
-
-
-def loss_figure(lanes: Sequence[Lane], styles: Sequence[Style]) -> go.Figure:
+def loss_traces(lanes: Sequence[Lane], styles: Sequence[Style]) -> list[go.Scatter]:
     """The training loss; behind each smoothed curve stands the raw one."""
     raw = traces(lanes, styles, "loss", showlegend=False, opacity=0.28, hoverinfo="skip")
     for trace in raw:
@@ -113,49 +90,53 @@ def loss_figure(lanes: Sequence[Lane], styles: Sequence[Style]) -> go.Figure:
     smooth = traces(lanes, styles, "loss")
     for trace in smooth:
         trace.meta["smooth"] = True
-    figure = go.Figure([*raw, *smooth])
+    return [*raw, *smooth]
+
+
+def loss_figure(lanes: Sequence[Lane], styles: Sequence[Style]) -> go.Figure:
+    figure = go.Figure(loss_traces(lanes, styles))
     figure.update_layout(xaxis_title="step", yaxis={"title": "training loss", "type": "log"}, showlegend=True)
     return figure
 
 
 def metric_figure(lanes: Sequence[Lane], styles: Sequence[Style], metrics: Sequence[str]) -> go.Figure:
     """Held-out metrics, one panel each."""
-    figure = _panels(list(metrics))
+    figure = panels(list(metrics))
     for row, name in enumerate(metrics, 1):
-        _add(figure, row, traces(lanes, styles, name, "metrics", mode="lines+markers", cliponaxis=False))
+        add(figure, row, traces(lanes, styles, name, "metrics", mode="lines+markers", cliponaxis=False))
     figure.update_yaxes(rangemode="nonnegative")
     return figure
 
 
 def schedule_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int) -> go.Figure:
     """What warmup, decay and r_t leave of each lane's learning rate: as planned, and how far the race has come."""
-    figure = _panels(["multiplier w<sub>t</sub> r<sub>t</sub>", "learning rate α<sub>t</sub>"])
-    t, columns = _planned(lanes, steps)
+    figure = panels(["multiplier w<sub>t</sub> r<sub>t</sub>", "learning rate α<sub>t</sub>"])
+    t, columns = planned(lanes, steps)
     for row, column in enumerate(("multiplier", "lr"), 1):
         pairs = enumerate(zip(lanes, styles, strict=True))
-        planned = [_faint(t, columns[column][:, k], shown(lane), style) for k, (lane, style) in pairs]
-        _add(figure, row, [*planned, *planned_traces(lanes, styles, t, columns[column])])
+        whole = [faint(t, columns[column][:, k], shown(lane), style) for k, (lane, style) in pairs]
+        add(figure, row, [*whole, *planned_traces(lanes, styles, t, columns[column])])
     return figure
 
 
 def rho_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int) -> go.Figure:
     """rho_t of every beta2 in the race, and r_t: of the lanes that rectify, and faintly where a lane could have."""
-    figure = _panels(["ρ<sub>t</sub>", "r<sub>t</sub>"])
-    t, columns = _planned(lanes, steps)
+    figure = panels(["ρ<sub>t</sub>", "r<sub>t</sub>"])
+    t, columns = planned(lanes, steps)
     rows: tuple[list[go.Scatter], list[go.Scatter]] = ([], [])
     live = [planned_traces(lanes, styles, t, columns[name]) for name in ("rho", "r")]
     for k, lane in enumerate(lanes):
         beta2 = lane.method.betas[1]
         first = all(beta2 != other.method.betas[1] for other in lanes[:k])
         if first:
-            rows[0].append(_faint(t, columns["rho"][:, k], f"ρ, β₂ = {beta2:g}", Style(GREY)))
-            rows[1].append(_faint(t, rectification(t, beta2), f"r, β₂ = {beta2:g}", Style(GREY)))
+            rows[0].append(faint(t, columns["rho"][:, k], f"ρ, β₂ = {beta2:g}", Style(GREY)))
+            rows[1].append(faint(t, rectification(t, beta2), f"r, β₂ = {beta2:g}", Style(GREY)))
         if first or lane.method.rectify is not None:
             rows[0].append(live[0][k])
         if lane.method.rectify is not None:
             rows[1].append(live[1][k])
     for row, found in enumerate(rows, 1):
-        _add(figure, row, found)
+        add(figure, row, found)
     return figure
 
 
@@ -166,17 +147,17 @@ def psi_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int, half_
     """
     columns = {"psi_within": "Var[ln ψ]<br>within one"} | ({"kurtosis": "kurtosis"} if half_batch_steps else {})
     columns |= {"psi_across": "Var[ln ψ]<br>across"}
-    figure = _panels(list(columns.values()), [1.8, *[1.0] * (len(columns) - 1)])
+    figure = panels(list(columns.values()), [1.8, *[1.0] * (len(columns) - 1)])
     for row, column in enumerate(columns, 1):
-        _add(figure, row, traces(lanes, styles, column, "spread", mode="lines+markers"))
+        add(figure, row, traces(lanes, styles, column, "spread", mode="lines+markers"))
     t, plain = log_spaced_steps(1, max(steps, 2), 60), Style(GREY, "dot")
     # GI-Adam's average starts otherwise.
     averages = [one.method for one in lanes if one.method.adaptive and one.method.second_moment_start == "zero"]
     for beta2 in sorted({method.betas[1] for method in averages}):
         theory = line(t, variance_log_psi_exact(t, beta2), f"theory, β₂ = {beta2:g}", plain)
-        _add(figure, 1, [theory])
+        add(figure, 1, [theory])
     if half_batch_steps:
-        _add(figure, 2, [line(t[[0, -1]], np.array([3.0, 3.0]), "Gaussian", plain)])
+        add(figure, 2, [line(t[[0, -1]], np.array([3.0, 3.0]), "Gaussian", plain)])
     else:
         figure.add_annotation(
             text="Dotted: theory. To measure it, set<br>“Half batches” under “Lanes and settings”.",
@@ -194,14 +175,19 @@ def psi_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int, half_
     return figure
 
 
+def quantity_traces(lanes: Sequence[Lane], styles: Sequence[Style], name: str) -> list[go.Scatter]:
+    """A quantity of the recorded steps; if it is known by groups of layers, too, of the group that is chosen."""
+    lines = traces(lanes, styles, name)
+    for trace in lines:
+        trace.meta["grouped"] = QUANTITIES[name].by_group
+    return lines
+
+
 def quantity_figure(lanes: Sequence[Lane], styles: Sequence[Style], names: Sequence[str]) -> go.Figure:
     """Quantities of the recorded steps, a panel each; one by groups of layers, too, at the histogram steps."""
-    figure = _panels([QUANTITIES[name].axis for name in names])
+    figure = panels([QUANTITIES[name].axis for name in names])
     for row, name in enumerate(names, 1):
-        lines = traces(lanes, styles, name)
-        for trace in lines:
-            trace.meta["grouped"] = QUANTITIES[name].by_group
-        _add(figure, row, lines)
+        add(figure, row, quantity_traces(lanes, styles, name))
     figure.update_yaxes(type="log")
     return figure
 
@@ -234,34 +220,3 @@ def landscape_grid(settings: dict[str, Any]) -> tuple[FloatArray, FloatArray, Fl
     x, y = (np.linspace(m - h, m + h, 81) for m, h in zip(middle, half, strict=True))
     grid = surface.f(x[None, :], y[:, None], float(settings["condition"]))
     return x, y, np.round(np.log10(1 + grid), 3)
-
-
-def _panels(titles: list[str], heights: list[float] | None = None) -> go.Figure:
-    """Panels above each other on one axis of steps, of these heights relative to each other, or all alike."""
-    figure = make_subplots(rows=len(titles), cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=heights)
-    for row, title in enumerate(titles, 1):
-        figure.update_yaxes(title_text=title, row=row, col=1)
-    figure.update_xaxes(title_text="step", row=len(titles), col=1)
-    return figure
-
-
-def _add(figure: go.Figure, row: int, lines: list[go.Scatter]) -> None:
-    figure.add_traces(lines, rows=[row] * len(lines), cols=[1] * len(lines))
-
-
-def _planned(lanes: Sequence[Lane], steps: int) -> tuple[FloatArray, dict[str, Any]]:
-    """The schedules at the first steps, one by one, at ever fewer later ones, and wherever a curve bends or jumps."""
-    spaced = log_spaced_steps(1, max(steps, 2), 90)
-    every = max(1, steps // 5000)  # finer than a screen is wide
-    t = np.union1d(spaced, np.arange(every, steps + 1, every))
-    columns = schedule_columns(lanes, t.astype(np.int64))
-    kept = np.isin(t, spaced)
-    for column in columns.values():
-        curves = np.nan_to_num(column)
-        bends = np.abs(np.diff(curves, 2, axis=0)) > 1e-5 * np.abs(curves).max(axis=0)
-        kept[1:-1] |= bends.any(axis=1)
-    return t[kept], {name: column[kept] for name, column in columns.items()}
-
-
-def _faint(t: FloatArray, y: FloatArray, name: str, style: Style) -> go.Scatter:
-    return line(t, y, name, replace(style, width=1.2), opacity=0.45, hoverinfo="skip", legendgroup=name)

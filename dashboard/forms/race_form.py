@@ -142,7 +142,10 @@ def _number(place: Any, label: str, name: str, value: float, **settings: Any) ->
 _HELP = {
     "half_batch_steps": "The first N steps (0 to 1,000) run each half of their batch, too, and take 2.2 to 2.6 times "
     "as long. Two halves tell how much of ψ is the luck of the draw: see “Spread of the adaptive rate ψ” below. The "
-    "training itself stays the same to the bit."
+    "training itself stays the same to the bit.",
+    "sharpness_every": "Every N steps (0 = never) the largest curvature of the loss is measured on the step’s batch: "
+    "see “Curvature” below. It takes three more gradients at each measured step. From one to the next it comes closer, "
+    "so that a large N tells less. The training itself stays the same to the bit.",
 }
 
 
@@ -154,6 +157,7 @@ def _more_controls(base: RaceConfig, devices: tuple[str, ...]) -> dict[str, Any]
         "seed": "Seed",
         "evaluate_every": "Evaluate every",
         "half_batch_steps": "Half batches: first N steps",
+        "sharpness_every": "Sharpness: every N steps",
     }
     own = [setting for setting in TASKS[base.task].settings if not setting.local]
     columns = st.columns(len(named) + 1 + len(own), gap="small", vertical_alignment="bottom")

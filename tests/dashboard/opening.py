@@ -10,6 +10,7 @@ from dashboard.navigation import PAGES, page_file
 DOORS = (
     *(f"race-{name}" for name in ("more", "words", "runs", "share", "download")),
     *(f"sweep-{name}" for name in ("more", "words", "runs", "share", "download")),
+    "norms-words",
     "rectification-steps",
 )
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = ["nan", "1e999", "-1", "<script>alert(1)</script>", "'; DROP TABLE runs; --", "a" * 10_000, "", "0.9990"]
 RECTIFICATION_KEYS = ("beta2", "threshold", "axis", "warmup", "tau", "lr", "decay", "compare", "t")
 LINK_KEYS = {
+    "norms": ("depth", "lr", "warmup", "seed", "steps"),
     "rectification": RECTIFICATION_KEYS,
     "variance": ("beta2", "mu", "runs", "network", "real", "paper"),
     "size": ("beta2", "beta1", "mu"),

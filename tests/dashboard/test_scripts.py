@@ -180,6 +180,87 @@ def test_metrics_groups_and_the_spread_of_psi_have_steps_of_their_own(scripts):
     assert asked(scripts, [lane], "lane.latestMetric('nothing')") is None
 
 
+def test_sharpness_and_layers_are_read_at_the_steps_that_have_them(scripts):
+    """Of the first histogram the gradient is known by three layers; the second has none finer than its groups."""
+    layered = histogram(1) | {"layers": ["words", "encoder 1", "output"], "by_layer": packed([3, 4, np.nan])}
+    lane = [
+        record(0, 1, [4.0, 3.0], histograms=[layered, histogram(2)], sharpness={"1": [35, 1200]}),
+        record(1, 3, [2.0], sharpness={"3": [None, 900]}),
+    ]
+
+    def series(**meta: Any) -> dict[str, Any]:
+        return asked(scripts, [lane], f"lane.series({ {'lane': 0, **meta} }, 'last')")
+
+    assert series(of="sharpness", place=0) == {"x": [1, 3], "y": [35, None]}
+    assert series(of="sharpness", place=1) == {"x": [1, 3], "y": [1200, 900]}
+    assert series(of="layers", step=1) == {"x": ["words", "encoder 1", "output"], "y": [3, 4, None]}
+    assert series(of="layers", step=2) == {"x": ["first", "last"], "y": [3, 4]}
+    assert series(of="layers", step=3) == EMPTY
+    assert asked(scripts, [[]], "lane.series({ of: 'sharpness', place: 1 }, 'all')") == EMPTY
+
+
+def test_a_limit_is_drawn_whole_and_hidden_with_its_lane(scripts):
+    """Before anything is recorded; it is no curve that another can lie on, and no point that was measured."""
+    limit = {"x": [1, 9], "y": [5, 7], "meta": {"of": "limit", "lane": 1, "run": 1}}
+    drawn = """async ([limit, hidden]) => {
+        const { LiveChart } = await load("live_charts.js")
+        return LiveChart.prototype.filled.call({ live: { hidden: new Set(hidden), runs: [], view: {} } }, limit)
+    }"""
+    assert scripts.evaluate(drawn, [limit, ["0:1"]]) == limit | {"visible": True}
+    assert scripts.evaluate(drawn, [limit, ["1:1"]]) == limit | {"visible": False}
+
+
+def status(state: str, step: int = 0, **more: Any) -> dict[str, Any]:
+    plain = {"position": None, "lane_steps_per_second": None, "seconds_left": None, "wanted_by": 1, "message": ""}
+    return {"state": state, "step": step, "steps": 100, **plain, **more}
+
+
+def standing(page: Page, *runs: tuple[str | None, str | None, dict[str, Any] | None]) -> dict[str, Any]:
+    """How runs stand together, given of each its id, what is wanted of it, and its status."""
+    plain = [
+        {"id": identity, "wants": wants, "status": told, "steps": 100, "history": {"step": 0}}
+        for identity, wants, told in runs
+    ]
+    return call(page, "live_standing.js", "standingOf", plain)
+
+
+def test_two_runs_stand_as_the_one_that_has_more_before_it(scripts):
+    quick = status("running", 60, lane_steps_per_second=30, seconds_left=4)
+    slow = status("running", 20, lane_steps_per_second=20, seconds_left=9, wanted_by=2)
+    both = standing(scripts, ("a", "go", quick), ("b", "go", slow))
+    assert (both["done"], both["steps"], both["wants"]) == (20, 100, "go")
+    told = both["status"]
+    assert (told["state"], told["step"], told["lane_steps_per_second"]) == ("running", 20, 50)
+    assert (told["seconds_left"], told["wanted_by"]) == (9, 2)
+    waits = standing(scripts, ("a", "go", quick), ("b", "go", status("queued", position=2)))["status"]
+    assert (waits["state"], waits["position"], waits["seconds_left"]) == ("running", 2, None)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "together"),
+    [
+        ("finished", "running", "running"),
+        ("paused", "finished", "paused"),
+        ("finished", "stopped", "stopped"),
+        ("stopped", "failed", "failed"),
+        ("finished", "finished", "finished"),
+    ],
+)
+def test_two_runs_are_over_when_both_are(scripts, first, second, together):
+    runs = ("a", None, status(first, 100)), ("b", "pause", status(second, 50))
+    for order in (runs, runs[::-1]):
+        found = standing(scripts, *order)
+        assert (found["status"]["state"], found["done"], found["wants"]) == (together, 50, "pause")
+
+
+def test_a_pair_of_which_one_was_never_trained_asks_for_training(scripts):
+    known = ("a", None, status("finished", 100))
+    found = standing(scripts, known, (None, None, None))
+    assert (found["id"], found["status"], found["done"]) == (None, None, 0)
+    assert standing(scripts, known)["status"] == known[2]
+    assert {*scripts.evaluate("async () => (await load('live_standing.js')).ORDER")} == {*ACTIVE, *OVER}
+
+
 def test_choosing_layers_draws_every_panel_again_that_shows_them(scripts):
     """All panels that can show a group, as their traces say."""
     figures = {

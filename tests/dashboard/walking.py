@@ -62,6 +62,15 @@ def set_something(page: Page, name: str) -> None:
         rates.fill("0.01, 0.02")
         rates.press("Enter")
         address_says(page, "config=")
+    elif name == "norms":
+        page.get_by_role("slider").first.press("ArrowLeft")
+        address_says(page, "depth=5")
+    elif name == "paper":
+        page.get_by_text("Theorem 1: the variance falls with rho").click()
+        address_says(page, "row=theorem-1")
+    elif name == "four-steps":
+        page.get_by_role("slider").first.press("ArrowLeft")
+        page.wait_for_function("() => location.search.length > 1")
     elif name != "home":
         beta2 = page.get_by_role("slider").first
         for _ in range(NAMES.index(name)):

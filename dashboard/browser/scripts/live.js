@@ -2,6 +2,7 @@
 // The live race: one event stream feeds every chart of the page.
 import { CHARTS, LiveChart } from "./live_charts.js"
 import { element } from "./live_elements.js"
+import { standingOf } from "./live_standing.js"
 import { Stream } from "./live_stream.js"
 import { Tools } from "./live_tools.js"
 import { Cards, Translations } from "./live_view.js"
@@ -31,6 +32,7 @@ export class Live {
     this.said = "" // what the server said last, or was told, to be hidden
     /** @type {Stream[]} */
     this.runs = []
+    this.together = false // all runs are one to the visitor: otherwise the second is only compared with
     /** @type {Map<string, LiveChart>} */
     this.charts = new Map()
     /** @type {Record<string, Figure>} */
@@ -82,6 +84,7 @@ export class Live {
     this.plotlyUrl = data.plotlyUrl
     this.theme = theme
     this.figures = data.figures
+    this.together = data.together
     const same = this.revision === data.revision
     this.revision = data.revision
     this.follow(data)
@@ -135,7 +138,7 @@ export class Live {
     this.cards.build()
     const [loss, ...rest] = panels
     this.main.replaceChildren(this.titled(loss, this.tools.ofLoss()))
-    const sections = rest.map((panel) => this.titled(panel, panel.name === "ridges" ? this.tools.ofRidges() : null))
+    const sections = rest.map((panel) => this.titled(panel, this.tools.of(panel.tools)))
     this.grid.replaceChildren(...sections, this.translations.box)
   }
 
@@ -176,12 +179,16 @@ export class Live {
     return this.runs.some((run) => run.lost)
   }
 
+  /** The runs that the page's buttons are for. */
+  get own() {
+    return this.together ? this.runs : this.runs.slice(0, 1)
+  }
+
   /** @returns {Standing} */
   standing() {
-    const [{ id, status, wants, history, steps: planned }] = this.runs
-    const steps = status?.steps ?? planned
-    const done = Math.max(history.step, status?.step ?? 0)
-    return { id, status, wants, done, steps, progress: `step ${done} of ${steps}`, button: "Train", lost: this.lost }
+    const standing = standingOf(this.own)
+    const { done, steps } = standing
+    return { ...standing, progress: `step ${done} of ${steps}`, button: "Train", lost: this.lost }
   }
 
   /**
@@ -267,13 +274,16 @@ export class Live {
 
   /** What is on the screen, for those who wait for it. */
   mark() {
-    const [run] = this.runs
+    const { own } = this
     Object.assign(this.root.dataset, {
-      run: run.id ?? "",
-      state: run.status?.state ?? "",
-      step: String(run.history.step),
-      frames: String(run.history.count),
-      ended: String(run.ended),
+      run: own
+        .map((run) => run.id ?? "")
+        .join(" ")
+        .trim(),
+      state: standingOf(own).status?.state ?? "",
+      step: String(Math.min(...own.map(({ history }) => history.step))),
+      frames: String(own.reduce((sum, { history }) => sum + history.count, 0)),
+      ended: String(own.every((run) => run.ended)),
       connection: this.lost ? "lost" : "open",
     })
   }
@@ -285,7 +295,9 @@ export class Live {
 
   /** @param {Stream} run */
   ended(run) {
-    if (run === this.runs[0] && run.seenActive) this.act("ended")
+    const { own } = this
+    if (own.includes(run) && own.every(({ ended }) => ended) && own.some(({ seenActive }) => seenActive))
+      this.act("ended")
   }
 
   close() {

@@ -53,9 +53,8 @@ export class LiveChart {
     Plotly.react(this.node, figure.data, layout, config)
     this.node.classList.add("lab-chart") // as still charts are called: every one on a page has been drawn
     this.node.dataset.drawn = String(Number(this.node.dataset.drawn ?? 0) + 1)
-    this.node.dataset.points = String(
-      Math.max(0, ...figure.data.map(({ meta, x }) => (meta && !meta.again ? x.length : 0))),
-    )
+    const measured = figure.data.filter(({ meta }) => meta && !meta.again && meta.of !== "limit")
+    this.node.dataset.points = String(Math.max(0, ...measured.map(({ x }) => x.length)))
   }
 
   /**
@@ -76,11 +75,13 @@ export class LiveChart {
         setRange(drawn[key], whole && (view.stepAxis === "log" ? [0, Math.log10(runs[0].steps)] : [0, runs[0].steps]))
       }
     if (this.panel.name === "loss") {
-      drawn.yaxis.type = view.lossAxis
-      setRange(drawn.yaxis, empty && (view.lossAxis === "log" ? [0, 0.7] : [0, 5]))
+      for (const key of Object.keys(drawn).filter((name) => name.startsWith("yaxis"))) {
+        drawn[key].type = view.lossAxis
+        setRange(drawn[key], empty && (view.lossAxis === "log" ? [0, 0.7] : [0, 5]))
+      }
       // On a telephone, and where its rows would leave little of the chart, the cards are the legend.
-      drawn.showlegend = width >= 520 && runs.flatMap((run) => run.lanes).length <= MOST_IN_LEGEND
-      drawn.legend = { font: { size: 12 } }
+      drawn.showlegend &&= width >= 520 && runs.flatMap((run) => run.lanes).length <= MOST_IN_LEGEND
+      drawn.legend = { ...drawn.legend, font: { size: 12 } }
     }
     return { data: [...filled, ...this.sharedPieces(filled, drawn, width)], layout: drawn }
   }
@@ -93,14 +94,15 @@ export class LiveChart {
     const { meta } = trace
     if (!meta) return trace
     const { view, runs } = this.live
+    const shown = !this.live.hidden.has(`${meta.run ?? 0}:${meta.lane}`)
+    if (meta.of === "limit") return { ...trace, visible: shown }
     const lane = runs[meta.run ?? 0].history.lanes[meta.lane]
     const smoothing = view.smoothing
     if (meta.behind && !smoothing) return { ...trace, x: [], y: [] }
     const plan = /** @type {Series} */ (trace)
     let series = meta.of === "plan" ? upTo(plan, lane.step) : lane.series(meta, view.group)
     if (meta.smooth) series = smoothed(/** @type {Series} */ (series), smoothing)
-    const shown = !this.live.hidden.has(`${meta.run ?? 0}:${meta.lane}`)
-    const drawn = { ...trace, ...thinned(series), visible: shown }
+    const drawn = { ...trace, ...thinned(/** @type {Path} */ (series)), visible: shown }
     return meta.start && lane.divergedAt !== null ? withCross(drawn) : drawn
   }
 
@@ -114,16 +116,19 @@ export class LiveChart {
   sharedPieces(traces, layout, width) {
     if (!this.panel.steps) return []
     const curves = /** @type {(Trace & Series & { meta: Meta })[]} */ (
-      traces.filter(({ meta, visible, x }) => meta && !meta.behind && visible !== false && x.length > 1)
+      traces.filter(
+        ({ meta, visible, x }) => meta && !meta.behind && meta.of !== "limit" && visible !== false && x.length > 1,
+      )
     )
     const axes = [...new Set(curves.map(({ yaxis }) => yaxis ?? "y"))]
     return axes.flatMap((name) => {
       const own = curves.filter(({ yaxis }) => (yaxis ?? "y") === name)
+      const part = extentOf(layout[(own[0].xaxis ?? "x").replace("x", "xaxis")])
       const [onX, onY] = [scaleOf(this.live.view.stepAxis), scaleOf(layout[name.replace("y", "yaxis")].type)]
       const pieces = shares(
         own.map(({ x, y }) => /** @type {Series} */ ({ x: x.map(onX.to), y: y.map(onY.to) })),
-        width,
-        this.panel.height / axes.length,
+        width * part,
+        this.panel.height * extentOf(layout[name.replace("y", "yaxis")]),
       )
       const thickest = Math.max(...own.map(({ line }) => line.width))
       return own.flatMap(({ name, xaxis, yaxis, line, meta }, k) => {
@@ -177,6 +182,15 @@ export function scaleOf(type) {
     to: (value) => (value !== null && value > 0 ? finite(Math.log10(value)) : null),
     from: (value) => (value === null ? null : Math.fround(10 ** value)), // as the data: equal values stay equal
   }
+}
+
+/**
+ * Which part of the chart's width, or height, an axis takes.
+ * @param {Axis} [axis]
+ */
+function extentOf(axis) {
+  const [low, high] = axis?.domain ?? [0, 1]
+  return high - low
 }
 
 /**

@@ -74,6 +74,8 @@ export class LaneHistory {
     this.metrics = {}
     /** @type {Histogram[]} */
     this.histograms = []
+    /** @type {{ t: number, values: Value[] }[]} */
+    this.sharpness = []
     /** @type {Value[][]} [i] = [x, y] */
     this.positions = []
     this.course = new LossCourse()
@@ -106,8 +108,11 @@ export class LaneHistory {
     for (const histogram of record.histograms ?? []) {
       const groups = Object.entries(histogram.by_group).map(([name, text]) => [name, unpackedRows(text, 1)[0]])
       const by_group = Object.fromEntries(groups)
-      this.histograms.push({ ...histogram, counts: unpackedCounts(histogram.counts), by_group })
+      const { layers = histogram.groups } = histogram // a task may know no finer ones
+      const by_layer = histogram.by_layer ? unpackedRows(histogram.by_layer, 1)[0] : by_group.grad_norm
+      this.histograms.push({ ...histogram, counts: unpackedCounts(histogram.counts), by_group, layers, by_layer })
     }
+    for (const [t, values] of Object.entries(record.sharpness ?? {})) this.sharpness.push({ t: Number(t), values })
     this.divergedAt = record.diverged_at ?? null
     this.samples = record.samples ?? this.samples
     return true
@@ -126,10 +131,19 @@ export class LaneHistory {
    * What a trace's meta asks for (dashboard/figures/race.py), as x and y.
    * @param {Meta} meta
    * @param {string} group
-   * @returns {{ x: Value[], y: Value[] }}
+   * @returns {{ x: Value[] | string[], y: Value[] }}
    */
   series(meta, group) {
-    const { of, column = "" } = meta
+    const { of, column = "", place = 0 } = meta
+    if (of === "sharpness")
+      return { x: this.sharpness.map(({ t }) => t), y: this.sharpness.map(({ values }) => values[place] ?? null) }
+    if (of === "layers") {
+      const { layers: x, by_layer: y } = this.histograms.find(({ t }) => t === meta.step) ?? {
+        layers: [],
+        by_layer: [],
+      }
+      return { x, y }
+    }
     if (column === "positions") {
       const walked = this.positions.length && meta.start ? [meta.start, ...this.positions] : this.positions
       return { x: walked.map(([x]) => x), y: walked.map(([, y]) => y) }

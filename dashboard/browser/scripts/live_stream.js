@@ -31,6 +31,7 @@ export class Stream extends EventStream {
     this.id = spec.id
     this.attempt = spec.attempt
     this.wants = spec.wants
+    this.title = spec.title
     this.lanes = spec.lanes
     this.steps = spec.steps
     this.metrics = spec.metrics

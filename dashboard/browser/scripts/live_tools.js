@@ -89,10 +89,23 @@ export class Tools {
     return figures.filter(([, { data }]) => data.some(({ meta }) => meta?.grouped)).map(([name]) => name)
   }
 
-  ofRidges() {
-    const { view } = this.live
+  /**
+   * What a panel asks for (dashboard/browser/panel.py).
+   * @param {string} name
+   */
+  of(name) {
+    if (name === "histograms") return this.ofRidges()
+    return name === "layers" ? element("span", { className: "lab-tools" }, this.ofLayers()) : null
+  }
+
+  ofLayers() {
     this.groupPicker = element("select", { ariaLabel: "layers" })
     this.groupPicker.onchange = () => this.live.set({ group: this.groupPicker.value }, ["histograms", ...this.grouped])
+    return element("label", { className: "lab-tool" }, "layers ", this.groupPicker)
+  }
+
+  ofRidges() {
+    const { view } = this.live
     this.stepSlider = element("input", { type: "range", min: 0, max: 0, value: 0, ariaLabel: "step of the histograms" })
     this.stepLabel = element("output", { className: "lab-step" })
     this.stepSlider.oninput = () => {
@@ -116,13 +129,14 @@ export class Tools {
         "of ",
         choice("quantity", quantities, view.quantity, (quantity) => this.live.set({ quantity }, ["histograms"])),
       ),
-      element("label", { className: "lab-tool" }, "layers ", this.groupPicker),
+      this.ofLayers(),
       element("label", { className: "lab-tool" }, "step ", this.stepSlider, this.stepLabel),
     )
   }
 
   draw() {
-    const { histogramSteps: steps, groups } = this.live.runs[0].history
+    const histories = this.live.runs.map(({ history }) => history)
+    const { histogramSteps: steps, groups } = histories.find((history) => history.groups.length) ?? histories[0]
     const names = ["all", ...groups]
     if (this.groupPicker.length !== names.length || this.groupPicker.dataset.names !== names.join()) {
       this.groupPicker.replaceChildren(...names.map((name) => element("option", { value: name, textContent: name })))

@@ -29,7 +29,7 @@ export class Cards {
       const cards = column.map(({ box }) => box)
       const head = element("div", {
         className: "lab-cards-head",
-        textContent: r ? "Compared, thinner and dashed" : "This race",
+        textContent: this.live.runs[r].title,
       })
       return this.cards.length > 1 ? [head, ...cards] : cards
     })
@@ -109,6 +109,7 @@ export class Translations {
   }
 
   draw() {
+    if (this.live.together) return this.box.replaceChildren() // of two runs it would not say whose words they are
     const [run] = this.live.runs
     const samples = run.history.lanes.map((lane) => lane.samples)
     const shown = JSON.stringify([run.lanes.map(({ label, line }) => [label, line.color]), samples])

@@ -33,6 +33,7 @@ export interface LaneRecord {
   diverged_at?: number
   metrics?: Record<string, Record<string, Value>>
   histograms?: PackedHistogram[]
+  sharpness?: Record<string, Value[]>
   samples?: Samples
 }
 
@@ -44,6 +45,8 @@ export interface PackedHistogram {
   groups: string[]
   counts: string
   by_group: Record<string, string>
+  layers?: string[]
+  by_layer?: string
   spread: Partial<Record<string, number>>
 }
 
@@ -54,9 +57,11 @@ export interface Counts {
   counts: number[]
 }
 
-export interface Histogram extends Omit<PackedHistogram, "counts" | "by_group"> {
+export interface Histogram extends Omit<PackedHistogram, "counts" | "by_group" | "layers" | "by_layer"> {
   counts: Counts[] // [quantity][group], one after the other
   by_group: Partial<Record<string, Value[]>> // by quantity
+  layers: string[]
+  by_layer: Value[] // the gradient's norm
 }
 
 /** Of each sentence the source, what the lane says, and what is expected. */
@@ -90,11 +95,12 @@ export interface Lane {
   phases: [number, string][]
 }
 
-/** One run of the race page: what follows from its configuration, its id and what the visitor wants of it. */
+/** One run of a page: what follows from its configuration, its id and what the visitor wants of it. */
 export interface RunSpec {
   id: string | null
   attempt: number
   wants: string | null
+  title: string // above its cards, where there are two runs
   lanes: Lane[]
   steps: number
   metrics: Record<string, string>
@@ -106,6 +112,8 @@ export interface Meta {
   lane: number
   of?: string
   column?: string
+  place?: number
+  step?: number
   start?: number[]
   run?: number
   smooth?: boolean
@@ -131,6 +139,7 @@ export interface Axis {
   type?: string
   range?: number[]
   autorange?: boolean
+  domain?: number[]
   [other: string]: unknown
 }
 
@@ -156,7 +165,7 @@ export interface ChartData {
   play: boolean
 }
 
-/** A chart's place on the race page (dashboard/browser/race_panels.py). */
+/** A chart's place on a page with lanes (dashboard/browser/panel.py). */
 export interface Panel {
   name: string
   title: string
@@ -167,9 +176,10 @@ export interface Panel {
   wide: boolean
   shown_before: boolean
   redrawn_for: string
+  tools: string
 }
 
-/** The data of the race page (dashboard/browser/live.py). */
+/** The data of a page with lanes (dashboard/browser/live.py). */
 export interface RaceMessage {
   base: string
   plotlyUrl: string
@@ -183,8 +193,9 @@ export interface RaceMessage {
 export interface Drawn {
   figures: Record<string, Figure>
   panels: Panel[]
-  specs: Pick<RunSpec, "lanes" | "steps" | "metrics" | "baseline">[]
+  specs: Pick<RunSpec, "title" | "lanes" | "steps" | "metrics" | "baseline">[]
   columns: string[]
+  together: boolean // all runs are one: trained, paused and stopped at once
   revision: string
 }
 

@@ -1,0 +1,39 @@
+"""The words of the page on Post-LN and Pre-LN: three readings of one picture, and what it cannot show."""
+
+INTRODUCTION = (
+    "Where does the layer norm of a Transformer stand: after each sum of a layer and its input (**Post-LN**, as the "
+    "Transformer was published) or before each layer, inside its branch (**Pre-LN**)? Both are trained here on the "
+    "same batches by Adam, by Adam with a linear warmup, and by RAdam."
+)
+READINGS = {
+    "The gradient's size": (
+        "What differs from the start is *where* the gradient is large. By their mean-field argument, the layers near the output "
+        "of a Post-LN Transformer have large gradients at initialisation, so that a large rate there is unstable, and "
+        "warmup is a way around it; in Pre-LN they are smaller the deeper the model is, and its warmup can be left out. "
+        "Look at the gradients at step 1, from left to right.\n\n"
+        "An objection: Adam divides every coordinate by the size of its own gradient, and a factor that all steps share "
+        "drops out of its update.\n\n"
+        "*Xiong et al., On Layer Normalization in the Transformer Architecture, ICML 2020.*"
+    ),
+    "Curvature": (
+        "A rate is too large if the loss bends too sharply for it. The main benefit of warmup, they find, is that the "
+        "network bears larger rates: small steps first lead to where the loss is flatter, before the rate has risen. "
+        "For Adam it is the preconditioned sharpness that counts, which is large early on. Look at whether "
+        "a lane's curve meets its dotted limit, and what its loss does then.\n\n"
+        "An objection: the limit is that of a quadratic and of full batches, and the curve is an estimate from below.\n\n"
+        "*Kalra & Barkeshli, Why Warmup the Learning Rate? Underlying Mechanisms and Improvements, NeurIPS 2024.*"
+    ),
+    "Variance": (
+        "Early on the adaptive rate rests on few gradients and varies too much; warmup and $r_t$ hold that variance "
+        "down. Its formula contains $\\beta_2$ and $t$, and nothing of the model: taken alone, it asks for the same slow "
+        "start in both columns. Look at whether Adam fares alike in them.\n\n"
+        "An objection: how much harm the same variance does may well depend on where the norm stands, and no chart here "
+        "measures that.\n\n"
+        "*Liu et al., On the Variance of the Adaptive Learning Rate and Beyond, ICLR 2020.*"
+    ),
+}
+LIMITS = (
+    "**What this page can and cannot show.** Two small models, one task, one seed at a time: a lane that fails here is an "
+    "anecdote, and a curve that rises before a loss does need not be its cause. All three quantities change together. "
+    "Move the seed, the depth and the rate before you believe one reading; the page *Sweep* trains many seeds at once."
+)

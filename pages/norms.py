@@ -1,0 +1,53 @@
+"""Who needs warmup? Post-LN and Pre-LN Transformers side by side, live, with what three readings of warmup look at."""
+
+import streamlit as st
+
+from dashboard.browser.live import ShownRun
+from dashboard.browser.norms import live_norms
+from dashboard.engine.engine import running_engine
+from dashboard.forms import norms_run
+from dashboard.forms.norms_run import norm_controls, shown_pair, train
+from dashboard.server.visitor import visitor_id
+from dashboard.words.norm_words import INTRODUCTION, LIMITS, READINGS
+from dashboard.words.race_words import glossary
+
+
+def act() -> None:
+    norms_run.act(running_engine(), st.session_state["norms"].get("action"), st.session_state.get("norms-shown", ()))
+
+
+def hide() -> None:
+    norms_run.hide_lanes(st.session_state["norms"].get("hidden") or [])
+
+
+engine = running_engine()
+st.title("Who needs warmup?")
+st.markdown(INTRODUCTION)
+asked = norm_controls()
+with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    if st.button("Train", type="primary", icon=":material/play_arrow:", disabled=engine is None) and engine:
+        train(engine, asked)
+    st.caption(norms_run.cost(engine, asked) if engine else "Training needs the app's own server.")
+    with st.popover("What is what", icon=":material/help:", key="norms-words", on_change="rerun") as words:
+        if words.open:
+            st.markdown(glossary(asked[0]), width=620)
+pair, runs = shown_pair(engine, asked)
+st.session_state["norms-shown"] = tuple(run.id for run in runs if run)
+with st.container():  # always there: a sentence in it moves no chart to another place
+    if pair != asked:
+        st.caption("Below are the runs before you moved the controls. *Train* starts those of the settings above.")
+shown = [
+    ShownRun(
+        config,
+        run.id if run else None,
+        norms_run.attempt(),
+        engine.wants(run.id, visitor_id()) if engine and run else None,
+    )
+    for config, run in zip(pair, runs, strict=True)
+]
+live_norms(shown, norms_run.hidden_lanes(), act, hide)
+for column, (title, text) in zip(st.columns(len(READINGS), gap="medium"), READINGS.items(), strict=True):
+    with column, st.container(border=True, height="stretch"):
+        st.subheader(title)
+        st.markdown(text)
+st.markdown(LIMITS)

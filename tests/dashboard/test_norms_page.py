@@ -1,0 +1,148 @@
+"""Post-LN beside Pre-LN without a browser: the page's controls, its figures and limits, and what it starts."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.asked.config import RaceConfig
+from dashboard.asked.norms import NORMS, norm_race
+from dashboard.asked.presets import lane
+from dashboard.browser.norm_panels import NORM_PANELS
+from dashboard.browser.race_panels import panel_figures
+from dashboard.engine.engine import Engine, set_running_engine
+from dashboard.figures.curvature import PLAIN, PRECONDITIONED, limits
+from dashboard.figures.norms import norm_figures
+from dashboard.runs.store import Store, run_id
+from tests.dashboard.opening import components, go_to, open_page
+
+PAIR = [norm_race(norm) for norm in NORMS]
+
+
+def sent(app: AppTest) -> dict[str, Any]:
+    """What the page hands to the live charts."""
+    (race,) = components(app, "radam_lab_race")
+    return json.loads(race.proto.bytes)
+
+
+def test_it_opens_with_both_norms_and_says_what_it_measures():
+    app = open_page("norms")
+    assert not app.exception
+    assert not app.warning
+    assert app.title[0].value == "Who needs warmup?"
+    drawn = sent(app)["drawn"]
+    assert drawn["together"]
+    assert [run["title"] for run in drawn["specs"]] == ["Post-LN", "Pre-LN"]
+    assert [panel["name"] for panel in drawn["panels"]] == [panel.name for panel in NORM_PANELS]
+    assert all(panel["note"] for panel in drawn["panels"])
+    prose = " ".join(element.value for element in app.markdown)
+    for source in ("Xiong et al.", "Kalra & Barkeshli", "Liu et al."):
+        assert source in prose
+    assert next(button for button in app.button if button.label == "Train").disabled, "there is no server to train"
+
+
+def test_a_link_sets_every_control_and_what_is_set_is_kept():
+    query = {"depth": "2", "lr": "0.003", "warmup": "50", "seed": "3", "steps": "100"}
+    app = open_page("norms", **query)
+    assert not app.warning
+    values = [app.select_slider(key=f"norms-{name}").value for name in query]
+    assert values == [2, 0.003, 50, 3, 100]
+    assert sent(app)["drawn"]["revision"] != sent(open_page("norms"))["drawn"]["revision"]
+    assert [lane["name"] for lane in sent(app)["drawn"]["specs"][1]["lanes"]] == ["Adam", "Adam + warmup 50", "RAdam"]
+    app = go_to(go_to(app, "home"), "norms")
+    assert [app.select_slider(key=f"norms-{name}").value for name in query] == values
+
+
+@pytest.mark.parametrize("name", ["depth", "lr", "warmup", "seed", "steps"])
+def test_nonsense_in_a_link_gets_a_sentence(name):
+    app = open_page("norms", **{name: "13.5"})
+    assert not app.exception
+    assert f"The link asked for `{name} = 13.5`" in app.warning[0].value
+
+
+def test_every_figure_has_a_column_for_each_run_on_the_same_axes():
+    for name, figure in norm_figures(PAIR).items():
+        assert [note.text for note in figure.layout.annotations] == ["<b>Post-LN</b>", "<b>Pre-LN</b>"], name
+        left, right = ([trace for trace in figure.data if trace.meta["run"] == run] for run in (0, 1))
+        assert [{**trace.meta, "run": 0} for trace in right] == [trace.meta for trace in left], name
+        assert {(trace.name, trace.line.color) for trace in right} == {(trace.name, trace.line.color) for trace in left}
+        axes = {trace.yaxis for trace in left}, {trace.yaxis for trace in right}
+        assert axes[0].isdisjoint(axes[1])
+        matched = {figure.layout[axis.replace("y", "yaxis")].matches for axis in axes[1]}
+        assert matched == axes[0], f"{name}: the columns have axes of their own"
+        assert {axis.type for axis in figure.select_yaxes()} == {"log"}
+
+
+def test_what_fills_the_figures_is_what_the_page_promises():
+    figures = norm_figures(PAIR)
+    asked = {name: [trace.meta for trace in figure.data] for name, figure in figures.items()}
+    assert {meta["step"] for meta in asked["by-layer"]} == {1, 10}
+    assert {(meta["column"], meta["grouped"]) for meta in asked["moves"]} == {
+        ("relative_update", True),
+        ("angle", True),
+    }
+    for name, place in (("preconditioned", 1), ("plain", 0)):
+        assert {meta["place"] for meta in asked[name] if meta["of"] == "sharpness"} == {place}
+        assert [meta["of"] for meta in asked[name]].count("limit") == 6
+    assert [shape.y0 for shape in figures["loss"].layout.shapes] == [2.8207] * 2
+
+
+def test_limits_follow_the_rate_in_force():
+    """At lr 6e-3, beta1 0.9, beta2 0.99, a warmup of 200 steps and a linear decay over 300."""
+    adam, warm, radam = PAIR[0].plan().lanes
+    t = np.array([1.0, 4.0, 5.0, 100.0])
+    # Adam decays from step 1 on: what is left at t is 1 - (t - 1)/300, which 38/lr is divided by.
+    np.testing.assert_allclose(limits(adam, t, PRECONDITIONED), 38 / (6e-3 * (1 - (t - 1) / 300)), rtol=1e-12)
+    np.testing.assert_allclose(limits(adam, t, PLAIN), 2 / (6e-3 * (1 - (t - 1) / 300)), rtol=1e-12)
+    # In its first step the warmup has 1/200 of the rate.
+    assert limits(warm, t[:1], PRECONDITIONED)[0] == pytest.approx(200 * 38 / 6e-3)
+    # RAdam's first four steps are momentum alone, at the full rate: no limit of Adam's, but one of gradient descent.
+    assert np.isnan(limits(radam, t, PRECONDITIONED)).tolist() == [True, True, False, False]
+    assert limits(radam, t[:1], PLAIN)[0] == pytest.approx(2 / 6e-3)
+
+
+def test_what_moves_nothing_and_what_is_never_adaptive_has_no_limit():
+    config = RaceConfig.make(
+        {"task": "digits", "lanes": [lane("adam-2k", 1e-3, frozen_steps=3), lane("sgd", 0.1)], "steps": 10}
+    )
+    frozen, sgd = config.plan().lanes
+    t = np.array([3.0, 4.0])
+    assert np.isnan(limits(frozen, t, PRECONDITIONED)).tolist() == [True, False]
+    assert np.isnan(limits(frozen, t, PLAIN)).tolist() == [True, False]
+    assert np.isnan(limits(sgd, t, PRECONDITIONED)).all()
+    np.testing.assert_allclose(limits(sgd, t, PLAIN), 20)
+
+
+def test_the_race_page_has_the_curvature_where_it_is_measured():
+    config = PAIR[0]
+    titles = [axis.title.text for axis in panel_figures(config)["curvature"].select_yaxes()]
+    assert titles == ["preconditioned<br>sharpness", "sharpness"]
+    assert "curvature" not in panel_figures(config.changed(sharpness_every=0))
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """Nothing trains in it: what is submitted waits."""
+    kept = Engine(Store(tmp_path))
+    set_running_engine(kept)
+    yield kept
+    set_running_engine(None)
+    kept.store.close()
+
+
+@pytest.mark.usefixtures("engine")
+def test_train_starts_both_and_they_stay_while_the_controls_move():
+    app = open_page("norms")
+    assert any("6 lanes × 300 steps = 1,800 lane-steps" in caption.value for caption in app.caption)
+    next(button for button in app.button if button.label == "Train").click().run()
+    assert not app.exception
+    ids = [run_id(config) for config in PAIR]
+    assert [run["id"] for run in sent(app)["runs"]] == ids
+    assert {run["wants"] for run in sent(app)["runs"]} == {"go"}
+    app.select_slider(key="norms-depth").set_value(2).run()
+    assert [run["id"] for run in sent(app)["runs"]] == ids
+    assert any("before you moved the controls" in caption.value for caption in app.caption)
