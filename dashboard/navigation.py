@@ -38,7 +38,13 @@ PAGES: tuple[PageEntry, ...] = (
         "Many rates, warmups and seeds at once: a map of what learns.",
     ),
     PageEntry(
-<<<<<<< HEAD
+        "norms",
+        "Norms",
+        "Who needs warmup?",
+        ":material/stacks:",
+        "Post-LN and Pre-LN Transformers side by side: gradients by layer, step sizes and curvature.",
+    ),
+    PageEntry(
         "paper",
         "The paper",
         "What holds up?",
@@ -51,13 +57,6 @@ PAGES: tuple[PageEntry, ...] = (
         "Do four steps matter?",
         ":material/looks_4:",
         "The paper's Appendix C: other methods for the first steps, over seeds.",
-=======
-        "norms",
-        "Norms",
-        "Who needs warmup?",
-        ":material/stacks:",
-        "Post-LN and Pre-LN Transformers side by side: gradients by layer, step sizes and curvature.",
->>>>>>> h2
     ),
     PageEntry(
         "rectification",

@@ -12,6 +12,7 @@ from dashboard.forms.four_steps_run import attempt, first_eight, left_behind, se
 from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_run import obey, race_of_cells
 from dashboard.navigation import page_file
+from dashboard.recorded.loading import told as recorded_told
 from dashboard.server.visitor import visitor_id
 from dashboard.words import four_steps_words as words
 
@@ -36,6 +37,8 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
     st.caption(f"{told}. {words.choice_note(config.task, choice)}")
 st.session_state["four-steps-shown"] = run.id if run else ""
 with st.container():  # always there: a sentence in it moves no chart to another place
+    if run and run.recorded:
+        st.caption(recorded_told(run.recorded, "Train"))
     before = left_behind(engine, run)
     if engine and before:
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -7,6 +7,7 @@ from dashboard.browser.norms import live_norms
 from dashboard.engine.engine import running_engine
 from dashboard.forms import norms_run
 from dashboard.forms.norms_run import norm_controls, shown_pair, train
+from dashboard.recorded.loading import told
 from dashboard.server.visitor import visitor_id
 from dashboard.words.norm_words import INTRODUCTION, LIMITS, READINGS
 from dashboard.words.race_words import glossary
@@ -34,6 +35,9 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
 pair, runs = shown_pair(engine, asked)
 st.session_state["norms-shown"] = tuple(run.id for run in runs if run)
 with st.container():  # always there: a sentence in it moves no chart to another place
+    recorded = [run.recorded for run in runs if run and run.recorded]
+    if recorded:
+        st.caption(told(recorded[0], "Train"))
     if pair != asked:
         st.caption("Below are the runs before you moved the controls. *Train* starts those of the settings above.")
 shown = [
