@@ -24,7 +24,9 @@ class Outcome:
     latest: Mapping[str, float | None] = field(default_factory=dict)  # all metrics when they were last measured
     signs: Mapping[str, Mapping[int, float]] = field(default_factory=dict)  # early measures by name and step
     diverged_at: int | None = None
-    gradients: Mapping[int, float] = field(default_factory=dict)  # median log10|g| at the histogram steps
+    gradients: Mapping[int, float] = field(
+        default_factory=dict
+    )  # median log10|g|, exact zeros left out, by histogram step
 
     @property
     def over(self) -> bool:

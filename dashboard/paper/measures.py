@@ -50,7 +50,7 @@ LOSS_RANGE = Measure(
 
 
 def gradient_at(step: int) -> Measure:
-    """In decades: -5.8 is 10^-5.8."""
+    """In decades: -5.8 is 10^-5.8. Exact zeros are left out."""
     return Measure(f"median log10|g| at step {step}", lambda cells, _: cells[0].gradients.get(step, math.nan), ".2f")
 
 

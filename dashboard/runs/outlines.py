@@ -88,9 +88,11 @@ class Outline:
     def _measure(self, part: LaneSteps) -> None:
         """The signs at the steps that this record covers."""
         for found in part.histograms:
-            median = median_log10(found.counts()[0].sum(0))
-            if math.isfinite(median):
-                self.gradients[found.t] = float(f"{median:.4g}")
+            counts = found.counts()[0].sum(0)
+            median = median_log10(counts)
+            seen = median_log10(np.concatenate([[0], counts[1:]]))  # as the ridges have it: exact zeros left out
+            if math.isfinite(seen):
+                self.gradients[found.t] = float(f"{seen:.4g}")
             if found.t not in (1, *AT_STEPS):
                 continue
             if found.t == 1:
