@@ -50,7 +50,7 @@ def row_verdict(judged: Sequence[Judged]) -> str:
 
 
 def _mean(values: Values) -> float:
-    return float(np.mean(list(values.values())))
+    return float(np.mean(list(values.values()))) if values else np.nan
 
 
 def _verdict(in_cases: Sequence[bool], in_the_mean: bool) -> str:

@@ -15,9 +15,11 @@ def end(outcome: Outcome) -> float:
     return first if math.isnan(final) else min(final, first)
 
 
-def metric(outcome: Outcome, name: str) -> float:
-    """As last measured; a lane that diverged has lost what it had."""
-    value = outcome.latest.get(name) if outcome.diverged_at is None else None
+def metric(outcome: Outcome, name: str, lost: float = 0.0) -> float:
+    """As last measured. A lane that diverged has `lost` what it had, and one that was never measured is unknown."""
+    if outcome.diverged_at is not None:
+        return lost
+    value = outcome.latest.get(name)
     return math.nan if value is None else value
 
 
@@ -37,7 +39,7 @@ class Measure:
 FINAL_LOSS = Measure("final loss", lambda cells, _: min(map(end, cells)))
 ACCURACY = Measure("accuracy", lambda cells, name: max(metric(one, name) for one in cells), per_cent=True)
 EXACT_MATCH = Measure("exact match", lambda cells, name: max(metric(one, name) for one in cells), per_cent=True)
-PERPLEXITY = Measure("perplexity", lambda cells, name: min(metric(one, name) for one in cells), ".4g")
+PERPLEXITY = Measure("perplexity", lambda cells, name: min(metric(one, name, math.inf) for one in cells), ".4g")
 ACCURACY_RANGE = Measure(
     "range of the accuracy over the learning rates",
     lambda cells, name: max(metric(one, name) for one in cells) - min(metric(one, name) for one in cells),

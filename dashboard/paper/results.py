@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dashboard.asked.sweep_config import SweepConfig
+from dashboard.asked.sweep_config import LR, SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.evidence.findings import Findings
 from dashboard.paper.claims import NOT_HERE, Judged, alike, below, row_verdict
@@ -79,16 +79,17 @@ def judge(found: Findings, claim: Claim) -> Judged:
         for label, at in ((claim.one, claim.one_at), (claim.other, claim.other_at))
     )
     verdict = alike(one, other, claim.tolerance) if claim.kind == ALIKE else below(one, other)
-    sides = [
-        f"{label}{_at(at)} {spoken(values, claim.measure)}"
-        for label, at, values in ((claim.one, claim.one_at, one), (claim.other, claim.other_at, other))
-    ]
-    to = f" to {claim.measure.text(claim.tolerance)}" if claim.kind == ALIKE else ""
-    return Judged(f"{claim.measure.name}: {sides[0]}, claimed {claim.kind}{to}: {sides[1]}", verdict)
+    claimed = f"within {claim.measure.text(claim.tolerance)} of" if claim.kind == ALIKE else claim.kind
+    text = (
+        f"{claim.measure.name}: {claim.one}{_at(claim.one_at)}: {spoken(one, claim.measure)}, claimed {claimed} "
+        f"{claim.other}{_at(claim.other_at)}: {spoken(other, claim.measure)}"
+    )
+    return Judged(text, verdict)
 
 
 def _at(at: Any) -> str:
-    return "".join(f" {value:g}" if name == "warmup_steps" else f" at lr {value:g}" for name, value in at.items())
+    words = {"warmup_steps": "warmup", LR: "lr"}
+    return f" ({', '.join(f'{words.get(name, name)} {value:g}' for name, value in at.items())})" if at else ""
 
 
 def result(row: Row, folder: Path = FOLDER) -> Result:
