@@ -36,6 +36,7 @@ LONGEST_FIRST = (
     "test_browser",
     "test_race_survives",
     "test_sweep_browser",
+    "test_four_steps_browser",
     "test_api",
     "test_separate_cluster",
     "test_engine",

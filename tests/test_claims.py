@@ -100,6 +100,9 @@ HEADINGS = {
     "pages/variance.py": ("Variance", "Real gradients"),
     "pages/size.py": ("Variance or size",),
     "pages/implementations.py": ("Implementations",),
+    "pages/four_steps.py": ("Four steps",),
+    "dashboard/words/four_steps_words.py": ("Four steps",),
+    "dashboard/asked/four_steps.py": ("Four steps",),
     "dashboard/navigation.py": ("Home",),
     "dashboard/figures/methods.py": ("Methods and their sources",),
     "dashboard/words/sentences.py": PAGES,
@@ -112,7 +115,7 @@ HEADINGS = {
     "dashboard/words/race_words.py": ("Race",),
     "dashboard/browser/race_panels.py": ("Race",),
     "dashboard/words/sweep_words.py": ("Sweep",),
-    "dashboard/asked/sweep_presets.py": ("Sweep",),
+    "dashboard/asked/sweep_presets.py": ("Sweep", "Four steps"),
 }
 IN_WORDS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20}
 IN_WORDS |= {"hundred": 100, "thousand": 1000, "half": 0.5, "tenth": 0.1, "fifth": 5, "quarter": 0.25}

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = ["nan", "1e999", "-1", "<script>alert(1)</script>", "'; DROP TABLE runs; --", "a" * 10_000, "", "0.9990"]
 RECTIFICATION_KEYS = ("beta2", "threshold", "axis", "warmup", "tau", "lr", "decay", "compare", "t")
 LINK_KEYS = {
+    "four-steps": ("task", "lr-digits", "first", "second", "then", "seeds", "seed", "step"),
     "rectification": RECTIFICATION_KEYS,
     "variance": ("beta2", "mu", "runs", "network", "real", "paper"),
     "size": ("beta2", "beta1", "mu"),

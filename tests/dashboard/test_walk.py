@@ -54,6 +54,10 @@ def set_something(page: Page, name: str) -> None:
         rates.fill("0.01, 0.02")
         rates.press("Enter")
         address_says(page, "config=")
+    elif name == "four-steps":
+        rate = page.get_by_role("slider").first
+        rate.press("ArrowLeft")
+        address_says(page, f"lr-digits={rate.get_attribute('aria-valuetext')}")
     elif name != "home":
         beta2 = page.get_by_role("slider").first
         for _ in range(NAMES.index(name)):
@@ -83,10 +87,11 @@ def test_every_page_is_found_as_it_was_left_whichever_way_one_comes(browser, add
         press(race, "Pause")
         wait(race, "d.state === 'paused'")
         race.close()
-        for name in reversed(walk[:-1]):
+        remembered = walk[-page.evaluate("history.length") :]
+        for name in reversed(remembered[:-1]):
             page.go_back()
             is_as_it_was(page, name, left[name])
-        for name in walk[1 : len(NAMES) + 1]:
+        for name in remembered[1 : len(NAMES) + 1]:
             page.go_forward()
             settled(page, name)
             page.reload()
