@@ -55,7 +55,7 @@ live_four_steps(config, run.id if run else None, attempt(), wants, act, open_lan
 st.caption(words.scale_note(config))
 
 left, right = st.columns(2, gap="large")
-left.markdown(words.OBJECTION)
+left.markdown(f"{words.OBJECTION}\n\n{words.MOMENTUM}")
 right.markdown(words.READINGS)
 
 st.subheader("What the eight steps did to the gradients, step by step")
@@ -88,7 +88,7 @@ else:
         st.session_state["four-steps-lanes"] = seed_places(config, seed)
         st.rerun()
 
-st.markdown(f"### What each variant asks of a step\n{words.MOMENTUM}\n\n{words.PLANNED}")
+st.markdown(words.PLANNED)
 chart(
     drawings.planned_steps(config), "four-steps-planned", alt="The multiplier of the momentum in the first twelve steps"
 )

@@ -38,6 +38,7 @@ LONGEST_FIRST = (
     "test_race_survives",
     "test_sweep_browser",
     "test_norms_browser",
+    "test_four_steps_browser",
     "test_api",
     "test_separate_cluster",
     "test_engine",

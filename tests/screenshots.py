@@ -12,11 +12,13 @@ from dashboard.navigation import PAGES
 from tests.conftest import opened, running_server
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-# The paper's Figure 1 in the middle, and the whole map of learning rates and warmup lengths, which takes its time.
+# The paper's Figure 1 in the middle, the whole map of learning rates and warmup lengths, which takes its time, and
+# Appendix C over its seeds.
 TRAINED = {
     "race": ("race", "Train", "Number(dataset.step) > 250"),
     "norms": ("norms", "Train", "dataset.state === 'finished'"),
     "sweep": ("sweep?preset=map", "Run", "dataset.state === 'finished' && dataset.found === 'true'"),
+    "four-steps": ("four-steps", "Train", "dataset.state === 'finished' && dataset.found === 'true'"),
 }
 THEMES: tuple[Theme, ...] = ("light", "dark")
 

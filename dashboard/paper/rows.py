@@ -281,6 +281,6 @@ ROWS: tuple[Row, ...] = (
             Claim(FINAL_LOSS, "RAdam", BELOW, "Adam for steps 1-4, then RAdam"),
             Claim(FINAL_LOSS, "SGD for 1-4, Adam for 5-8, then RAdam", BELOW, "Adam for steps 1-4, then RAdam"),
         ),
-        "four-steps?task=numbers&lr=0.006",
+        "four-steps?task=numbers",
     ),
 )

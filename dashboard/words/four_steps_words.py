@@ -16,14 +16,14 @@ PAPER: dict[str, tuple[str, str, str]] = {
     "sgd-4-adam-8-radam": ("90.29", "0.038", "1.23"),
 }
 CLAIM = (
-    "RAdam takes its first four steps by momentum alone. With Adam in their place the paper's network ended at "
-    f"{PAPER['adam-4-radam'][0]}% instead of {PAPER['radam'][0]}%, with Adam in steps 5 to 8 at {PAPER['sgd-4-adam-8-radam'][0]}%: "
-    "“the first few updates could be more damaging than later updates” (Appendix C)."
+    "RAdam's first four steps are by momentum alone. With Adam in their place the paper's network ended at "
+    f"{PAPER['adam-4-radam'][0]}% instead of {PAPER['radam'][0]}% (Appendix C)."
 )
 READINGS = (
     "### Variance or size?\n"
     "**The paper: variance.** In steps 1 to 4 its $\\rho_t$ is at most 4, and the variance of the adaptive rate by its formula has no "
-    "bound; from step 5 on it has one.\n\n"
+    "bound; from step 5 on it has one. So Adam's steps 1 to 4 should do more harm than its steps 5 to 8: “the first few updates could be "
+    "more damaging than later updates”.\n\n"
     "**Ma & Yarats: size.** At step 1 Adam moves every weight by the whole learning rate, whatever its gradient. A momentum step moves "
     "it by the rate times the gradient, which is less wherever the gradient is below 1.\n\n"
     "An Adam step in place of a momentum step changes both at once, so the rows of the paper cannot tell them apart. Other choices "
@@ -45,6 +45,7 @@ EIGHT_STEPS = (
     "lanes of a seed: what differs from step 2 on is what the steps did. Exact zeros are left out."
 )
 PLANNED = (
+    "### What each variant asks of a step\n"
     "By the settings alone: what a step multiplies the momentum by, relative to the learning rate, if every gradient were 0.01. A momentum "
     "step multiplies it by 1, an adaptive one by $r_t$ (Adam: 1) over the gradient's size. Where a line has no mark the weights stand still."
 )
@@ -111,18 +112,18 @@ def _sides(pairs: Spread) -> str:
 
 
 def shown(value: float, percent: bool) -> str:
-    """A number of the table: percent as the paper has them, to two digits, others to three."""
-    return f"{100 * value:.2f}" if percent else f"{value:.3g}"
+    """A number of the table: percent as the paper has them, others to two digits."""
+    return f"{100 * value:.2f}" if percent else f"{value:.2g}"
 
 
 def spread_text(values: Spread | None, percent: bool, signed: bool = False) -> str:
-    """Mean and range; of one value, that."""
+    """The mean, and the range in a line below; of one value, that."""
     if values is None:
         return "…"
     mean, low, high = (
         _signed(v, percent) if signed else shown(v, percent) for v in (values.mean, values.low, values.high)
     )
-    return f"{mean} ({low} to {high})" if len(values.values) > 1 else mean
+    return f"{mean}\n{low} to {high}" if len(values.values) > 1 else mean
 
 
 def _signed(value: float, percent: bool) -> str:

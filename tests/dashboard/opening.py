@@ -19,6 +19,7 @@ HOSTILE = ["nan", "1e999", "-1", "<script>alert(1)</script>", "'; DROP TABLE run
 RECTIFICATION_KEYS = ("beta2", "threshold", "axis", "warmup", "tau", "lr", "decay", "compare", "t")
 LINK_KEYS = {
     "norms": ("depth", "lr", "warmup", "seed", "steps"),
+    "four-steps": ("task", "lr-digits", "first", "second", "then", "seeds", "seed", "step"),
     "rectification": RECTIFICATION_KEYS,
     "variance": ("beta2", "mu", "runs", "network", "real", "paper"),
     "size": ("beta2", "beta1", "mu"),

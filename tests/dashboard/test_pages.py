@@ -25,7 +25,7 @@ def charts(app: AppTest) -> dict[str, dict]:
 
 
 def test_navigation_lists_every_file_in_pages():
-    assert {page.name for page in PAGES} == {path.stem for path in (ROOT / "pages").glob("*.py")}
+    assert {page.file for page in PAGES} == {str(path) for path in (ROOT / "pages").glob("*.py")}
 
 
 @pytest.mark.parametrize(

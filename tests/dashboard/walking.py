@@ -69,8 +69,9 @@ def set_something(page: Page, name: str) -> None:
         page.get_by_text("Theorem 1: the variance falls with rho").click()
         address_says(page, "row=theorem-1")
     elif name == "four-steps":
-        page.get_by_role("slider").first.press("ArrowLeft")
-        page.wait_for_function("() => location.search.length > 1")
+        rate = page.get_by_role("slider").first
+        rate.press("ArrowLeft")
+        address_says(page, f"lr-digits={rate.get_attribute('aria-valuetext')}")
     elif name != "home":
         beta2 = page.get_by_role("slider").first
         for _ in range(NAMES.index(name)):

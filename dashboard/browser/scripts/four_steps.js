@@ -31,7 +31,7 @@ export class FourStepsPage {
     this.table = element("div", { className: "lab-table" })
     this.sentences = element("ul", { className: "lab-sentences" })
     this.chart = chartBox("courses", "Loss over the steps of each variant, mean and range over the seeds")
-    this.root.replaceChildren(this.bar.box, this.table, this.sentences, this.chart)
+    this.root.replaceChildren(this.bar.box, this.table, this.chart, this.sentences)
     this.resized = new ResizeObserver(() => this.changed())
     this.resized.observe(this.chart)
     this.shown = "" // the table that is there
@@ -103,9 +103,9 @@ export class FourStepsPage {
       )
       made.tHead?.prepend(element("tr", {}, ...above, element("th")))
       ;[...made.tBodies[0].rows].forEach((row, i) => {
-        const open = element("button", { type: "button", className: "lab-button", textContent: "Open as a race" })
+        const open = element("button", { type: "button", className: "lab-button lab-open", textContent: "Race" })
         open.disabled = !this.going.run?.id
-        open.title = "This variant at every seed, with all that was measured"
+        open.title = "Open this variant at every seed as a race, with all that was measured"
         open.onclick = () => this.component.setTriggerValue("open", table.places[i])
         row.append(element("td", {}, open))
       })

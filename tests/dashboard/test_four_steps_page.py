@@ -1,0 +1,112 @@
+"""The page of Appendix C by Streamlit's AppTest, with a store of its own and without workers."""
+
+import json
+from contextlib import closing
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.asked.four_steps import Choice, four_steps
+from dashboard.asked.sweep_config import SweepConfig
+from dashboard.asked.sweep_presets import SWEEPS
+from dashboard.engine.engine import Engine, set_running_engine
+from dashboard.headless import records
+from dashboard.runs.store import Store, lane_ids
+from tests.dashboard.opening import components, go_to, open_page
+from tests.dashboard.test_pages import charts
+
+
+def table(app: AppTest) -> dict:
+    """The table that the page draws before anything is trained."""
+    (element,) = components(app, "radam_lab_four_steps")
+    return json.loads(element.proto.bytes)["drawn"]["start"]["table"]
+
+
+def labels(config: SweepConfig) -> list[str]:
+    return [one.label for one in config.contenders]
+
+
+def rows(app: AppTest) -> list[str]:
+    return [row[0] for row in table(app)["rows"]]
+
+
+def field(app: AppTest, label: str):
+    return next(one for one in [*app.selectbox, *app.select_slider, *app.button_group] if one.label == label)
+
+
+def test_it_opens_with_the_papers_table_and_says_what_is_not_there():
+    app = open_page("four-steps")
+    assert not app.exception
+    assert app.title[0].value == "Do four steps matter?"
+    assert rows(app) == labels(SWEEPS["appendix-c"].config)
+    assert list(charts(app)) == ["four-steps-planned"]
+    assert "has not been trained at these settings yet" in app.info[0].value
+    assert app.button[0].disabled
+    said = " ".join(element.value for element in [*app.markdown, *app.caption])
+    assert "not measured here" in said
+    assert "method `momentum`" in said
+
+
+def test_the_controls_make_the_sweep_and_survive_a_change_of_page():
+    app = open_page("four-steps")
+    field(app, "Task").set_value("numbers").run()
+    assert rows(app) == labels(SWEEPS["appendix-c-numbers"].config)
+    field(app, "Learning rate").set_value(0.002)
+    field(app, "Steps 1-4").set_value("gi-adam")
+    field(app, "Seeds").set_value(2).run()
+    assert not app.exception
+    made = four_steps("numbers", 0.002, Choice("gi-adam", "radam", "radam"), 2)
+    assert rows(app) == labels(made)
+    assert rows(app)[-1] == "GI-Adam for 1-4, then RAdam"
+    expected = {"task": "numbers", "lr-numbers": "0.002", "first": "gi-adam", "seeds": "2"}
+    assert {name: "".join(app.query_params[name]) for name in app.query_params} == expected
+    go_to(app, "rectification")
+    go_to(app, "four-steps")
+    assert not app.exception
+    assert rows(app) == labels(made)
+    field(app, "Task").set_value("digits").run()
+    assert field(app, "Learning rate").value == 0.1  # each task keeps its own
+
+
+def test_fewer_seeds_than_the_one_that_is_looked_at():
+    app = open_page("four-steps", seed="4", step="3")
+    assert not app.warning
+    assert field(app, "Seed").value == 4
+    field(app, "Seeds").set_value(2).run()
+    assert not app.exception
+    assert field(app, "Seed").value == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "allowed"),
+    [({"first": "sgd"}, "12 values from adam to momentum"), ({"seed": "5"}, "one of 0, 1, 2, 3, 4")],
+    ids=str,
+)
+def test_a_link_that_asks_for_what_is_not_allowed_gets_a_sentence(query, allowed):
+    app = open_page("four-steps", **query)
+    assert not app.exception
+    assert f"Allowed: {allowed}" in app.warning[0].value.replace("one of 12", "12")
+
+
+@pytest.fixture
+def engine(tmp_path):
+    with closing(Store(tmp_path)) as store:
+        made = Engine(store)  # never started: it knows what is in its store
+        set_running_engine(made)
+        yield made
+        set_running_engine(None)
+
+
+def test_what_the_store_has_of_the_first_steps_is_drawn_whichever_run_it_is_from(engine):
+    config = four_steps("surfaces", 0.01, seeds=1)
+    engine.store.add(config)
+    for place, lane in enumerate(lane_ids(config)[:2]):
+        engine.store.add_records((lane, part[0]) for part in records(config.only([place]).changed(steps=10)))
+    app = open_page("four-steps", task="surfaces", seeds="1", **{"lr-surfaces": "0.01"})
+    assert not app.exception
+    assert not app.info
+    drawn = charts(app)
+    assert [trace["name"] for trace in drawn["four-steps-gradients"]["data"]] == labels(config)[:2]
+    assert drawn["four-steps-updates"]["layout"]["yaxis"]["title"]["text"] == "update, RMS"
+    assert "step 8" in drawn["four-steps-layers"]["layout"]["yaxis"]["title"]["text"]
+    assert any(f"Not there yet at seed 0: {labels(config)[2]}" in caption.value for caption in app.caption)
