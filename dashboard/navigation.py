@@ -38,13 +38,6 @@ PAGES: tuple[PageEntry, ...] = (
         "Many rates, warmups and seeds at once: a map of what learns.",
     ),
     PageEntry(
-        "norms",
-        "Norms",
-        "Who needs warmup?",
-        ":material/stacks:",
-        "Post-LN and Pre-LN Transformers side by side: gradients by layer, step sizes and curvature.",
-    ),
-    PageEntry(
         "paper",
         "The paper",
         "What holds up?",
@@ -57,6 +50,13 @@ PAGES: tuple[PageEntry, ...] = (
         "Do four steps matter?",
         ":material/looks_4:",
         "The paper's Appendix C: other methods for the first steps, over seeds.",
+    ),
+    PageEntry(
+        "norms",
+        "Norms",
+        "Who needs warmup?",
+        ":material/stacks:",
+        "Post-LN and Pre-LN Transformers side by side: gradients by layer, step sizes and curvature.",
     ),
     PageEntry(
         "rectification",
