@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard.evidence.findings import Findings
-from dashboard.evidence.outcomes import CellOutcome, Outcome
+from dashboard.evidence.outcomes import CellOutcome
 
 
-def end(outcome: Outcome) -> float:
+def end(one: CellOutcome) -> float:
     """min(final loss, first loss): a lane that diverged ends where it began."""
-    final, first = outcome.final_loss, outcome.first_loss
+    final, first = one.outcome.final_loss, one.outcome.first_loss
     return first if math.isnan(final) else min(final, first)
 
 
-def metric(outcome: Outcome, name: str, lost: float = 0.0) -> float:
+def metric(one: CellOutcome, name: str, lost: float = 0.0) -> float:
     """As last measured. A lane that diverged has `lost` what it had, and one that was never measured is unknown."""
-    if outcome.diverged_at is not None:
+    if one.outcome.diverged_at is not None:
         return lost
-    value = outcome.latest.get(name)
+    value = one.outcome.latest.get(name)
     return math.nan if value is None else value
 
 
@@ -28,7 +28,7 @@ class Measure:
     """`of` makes one number of a seed's cells, given the name of the task's first metric."""
 
     name: str
-    of: Callable[[Sequence[Outcome], str], float]
+    of: Callable[[Sequence[CellOutcome], str], float]
     shown: str = ".3g"
     per_cent: bool = False
 
@@ -45,15 +45,17 @@ ACCURACY_RANGE = Measure(
     lambda cells, name: max(metric(one, name) for one in cells) - min(metric(one, name) for one in cells),
     per_cent=True,
 )
-LOSS_RANGE = Measure(
-    "decades that the final loss spans over the learning rates",
-    lambda cells, _: math.log10(max(map(end, cells))) - math.log10(min(map(end, cells))),
+# Where methods fail, a range of losses would favour the one that fails everywhere.
+FAILED_RATES = Measure(
+    "learning rates at which it does not learn", lambda cells, _: sum(not one.learns for one in cells), ".2g"
 )
 
 
 def gradient_at(step: int) -> Measure:
     """In decades: -5.8 is 10^-5.8. Exact zeros are left out."""
-    return Measure(f"median log10|g| at step {step}", lambda cells, _: cells[0].gradients.get(step, math.nan), ".2f")
+    return Measure(
+        f"median log10|g| at step {step}", lambda cells, _: cells[0].outcome.gradients.get(step, math.nan), ".2f"
+    )
 
 
 def by_seed(found: Findings, label: str, measure: Measure, at: Mapping[str, Any]) -> dict[object, float]:
@@ -65,7 +67,7 @@ def by_seed(found: Findings, label: str, measure: Measure, at: Mapping[str, Any]
     if not cells:
         raise ValueError(f"label and at must name cells of the sweep, got {label!r} and {dict(at)!r}")
     name = found.metric or ""
-    return {seed: measure.of([one.outcome for one in own], name) for seed, own in cells.items()}
+    return {seed: measure.of(own, name) for seed, own in cells.items()}
 
 
 def _is_at(one: CellOutcome, at: Mapping[str, Any]) -> bool:

@@ -13,12 +13,12 @@ from dashboard.asked.presets import PRESETS
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS, contender
 from dashboard.evidence.findings import Findings
-from dashboard.evidence.outcomes import Outcome
+from dashboard.evidence.outcomes import CellOutcome, Outcome
 from dashboard.navigation import PAGES
 from dashboard.paper import drawings
 from dashboard.paper.claims import AGREES, DIFFERS, NOT_HERE, PARTLY, Judged, alike, below, row_verdict
 from dashboard.paper.command import BEGIN, END, markdown
-from dashboard.paper.measures import ACCURACY_RANGE, FINAL_LOSS, LOSS_RANGE, by_seed, gradient_at, metric, spoken
+from dashboard.paper.measures import ACCURACY_RANGE, FAILED_RATES, FINAL_LOSS, by_seed, gradient_at, metric, spoken
 from dashboard.paper.results import judge, recorded_findings, result, results
 from dashboard.paper.rows import ALIKE, BELOW, ROWS, Claim
 from dashboard.recorded.catalogue import catalogue
@@ -118,7 +118,7 @@ def test_measures_of_an_invented_sweep_by_hand():
     ranges = by_seed(found, "RAdam", ACCURACY_RANGE, {})
     assert ranges == pytest.approx({0: 0.04, 1: 0.02})
     assert by_seed(found, "Adam", ACCURACY_RANGE, {})[1] == pytest.approx(0.90)  # what diverged has lost all it had
-    assert by_seed(found, "Adam", LOSS_RANGE, {})[0] == pytest.approx(1.0)  # from 0.1 to 1: one decade
+    assert by_seed(found, "Adam", FAILED_RATES, {}) == {0: 0, 1: 1}  # learns: below half of its first loss, 1.15
     assert by_seed(found, "RAdam", gradient_at(10), {"lr": 0.1}) == {0: -3.0, 1: -3.0}
     assert spoken({0: 1.0, 1: 2.0}, FINAL_LOSS) == "1.5 (1 to 2)"
     assert spoken({0: 0.91, 1: 0.93}, ACCURACY_RANGE) == "92.0% (91.0% to 93.0%)"
@@ -206,7 +206,9 @@ def test_a_second_reading_of_the_recorded_numbers_gives_the_same_verdict(row):
                 "exact match": max(metrics),
                 "perplexity": min(metrics),
                 "range of the accuracy over the learning rates": max(metrics) - min(metrics),
-                "decades that the final loss spans over the learning rates": math.log10(max(ends) / min(ends)),
+                "learning rates at which it does not learn": sum(
+                    bool(one.diverged_at) or one.final_loss >= 2.8207 / 2 for one in own
+                ),
                 "median log10|g| at step 10": own[0].gradients.get(10),
                 "median log10|g| at step 100": own[0].gradients.get(100),
             }
@@ -261,9 +263,10 @@ def test_every_row_is_drawn(row):
 
 
 def test_a_lane_that_diverged_has_lost_its_metric_and_one_that_was_not_measured_has_none():
-    assert metric(outcome(1.0, 0.9, diverged_at=3), "accuracy") == 0
-    assert metric(outcome(1.0, 0.9, diverged_at=3), "perplexity", math.inf) == math.inf
-    assert math.isnan(metric(outcome(1.0, 0.9), "perplexity"))
+    lost, whole = (CellOutcome(None, outcome(1.0, 0.9, diverged_at=at), None) for at in (3, None))
+    assert metric(lost, "accuracy") == 0
+    assert metric(lost, "perplexity", math.inf) == math.inf
+    assert math.isnan(metric(whole, "perplexity"))
 
 
 def test_the_page_opens_the_rows_that_its_address_names():
