@@ -11,7 +11,7 @@ RACE = "figure-1"
 
 st.title("RAdam's $r_t$ is a warmup whose length $\\beta_2$ sets")
 st.markdown(
-    "Adam is often given a slow start. How slow is tuned by hand, or follows a rule of thumb such as the dashed line. The paper "
+    "Adam is often given a slow start. How slow is tuned by hand, or follows a rule of thumb such as the dashed line below. The paper "
     "*On the Variance of the Adaptive Learning Rate and Beyond* (RAdam, 2020) derives $r_t$ from the variance of Adam's "
     "adaptive rate, so that nothing but $\\beta_2$ is left to choose. Whether that is the length your task needs is another "
     "question. Here you can take its formulas, its approximations and the debate about them into your hands."

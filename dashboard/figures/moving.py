@@ -2,14 +2,16 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 
 import plotly.graph_objects as go
 
-from dashboard.figures.look import GREY, Style
-from dashboard.figures.parts import line, log_axis, step_axis, y_axis
+from dashboard.figures.look import Style
+from dashboard.figures.parts import level, line, log_axis, step_axis, y_axis
 
 MOST_FRAMES = 30
+NEAR, WIDER = 0.03, 4.0  # decades between curves that lie on one another; pixels by which the lower one is wider
 
 
 def moving_race_figure(
@@ -23,7 +25,7 @@ def moving_race_figure(
     figure = go.Figure(
         [
             line(steps, own, escape(label, quote=False), style, cliponaxis=False)
-            for label, style, own in zip(labels, styles, losses, strict=True)
+            for label, style, own in zip(labels, _all_seen(styles, losses), losses, strict=True)
         ]
     )
     known = [value for own in losses for value in own if value]
@@ -32,7 +34,7 @@ def moving_race_figure(
     figure.layout.xaxis.range = [0, steps[-1]]
     y_axis(figure, "training loss", **log_axis(), range=[low, high])
     if baseline is not None:
-        figure.add_hline(y=baseline, line={"dash": "dash", "color": GREY}, annotation={"text": "ignores its input"})
+        level(figure, baseline, "ignores its input", above=True)
     every = -(-len(steps) // MOST_FRAMES)
     ends = [*range(every, len(steps), every), len(steps)]
     figure.frames = [
@@ -44,3 +46,17 @@ def moving_race_figure(
         for end in ends
     ]
     return figure
+
+
+def _all_seen(styles: Sequence[Style], losses: Sequence[Sequence[float | None]]) -> list[Style]:
+    """A lane that lies under others is drawn wider than they are, so that both are seen."""
+    return [
+        replace(style, width=style.width + WIDER * sum(_coincide(own, other) for other in losses[place + 1 :]))
+        for place, (style, own) in enumerate(zip(styles, losses, strict=True))
+    ]
+
+
+def _coincide(one: Sequence[float | None], other: Sequence[float | None]) -> bool:
+    """At more than half of the steps."""
+    near = [bool(a and b) and abs(math.log10(a / b)) < NEAR for a, b in zip(one, other, strict=False) if a and b]
+    return 2 * sum(near) > len(one)

@@ -72,6 +72,7 @@ def ridges_figure(lanes: Sequence[LaneRidges], columns: int = 4) -> go.Figure:
         ticktext=[str(t) for t in steps],
         zeroline=False,
     )
+    figure.update_layout(margin={"t": 36})  # room for the first row's titles
     figure.update_xaxes(title_text="log<sub>10</sub> |g|", row=rows)
     figure.update_yaxes(title_text="step", col=1)
     return figure

@@ -14,9 +14,9 @@ from plotly.subplots import make_subplots
 from dashboard.asked.sweep_config import LR, WARMUP, Cell, SweepConfig
 from dashboard.evidence.findings import Findings, Line, Rate
 from dashboard.evidence.outcomes import CellOutcome
-from dashboard.figures.look import GREY, VERMILION, Style
+from dashboard.figures.look import VERMILION, Style
 from dashboard.figures.methods import STYLES
-from dashboard.figures.parts import band, line, log_axis, step_axis, x_axis, y_axis
+from dashboard.figures.parts import band, level, line, log_axis, step_axis, x_axis, y_axis
 
 SPARE = ("#5B3A8E", "#8A4B2A", "#3F6B3A")  # for more contenders of one method than there are dashes; no method's own
 ROW_PIXELS, GAP_PIXELS, AROUND_PIXELS = 30, 44, 110
@@ -186,9 +186,9 @@ def rates_figure(found: Findings) -> go.Figure:
         means = [float(np.mean(values)) for values in ends]
         hover = "lr %{x}: %{y:.3g}"
         figure.add_trace(line(lrs, means, _escaped(one.name), style, hovertemplate=hover).update(mode="lines+markers"))
-    _baseline(figure, found)
     x_axis(figure, "learning rate", **log_axis())
     y_axis(figure, "final loss", **log_axis())
+    _baseline(figure, found)
     return figure
 
 
@@ -215,9 +215,9 @@ def courses_figure(found: Findings, steps: Sequence[int], under_way: bool = Fals
             shade = band(t, np.nanmin(values, 0), np.nanmax(values, 0), name, style.color)
             figure.add_trace(shade.update(showlegend=False, opacity=0.18))
         figure.add_trace(line(t, np.nanmean(values, 0), name, style))
-    _baseline(figure, found)
     step_axis(figure, log_t=False, title="step")
     y_axis(figure, "loss, mean of 20 steps", **log_axis())
+    _baseline(figure, found)
     return figure
 
 
@@ -261,4 +261,4 @@ def best_cell(lines: Sequence[Line]) -> tuple[Line, Rate] | None:
 def _baseline(figure: go.Figure, found: Findings) -> None:
     baseline = found.config.baseline(0)
     if baseline is not None and figure.data:
-        figure.add_hline(y=baseline, line={"dash": "dash", "color": GREY}, annotation={"text": "ignores its input"})
+        level(figure, baseline, "ignores its input", above=True)
