@@ -120,7 +120,8 @@ def test_every_curve_of_the_rectification_page_is_explained():
 def test_home_labels_are_the_menus_and_the_questions_stand_below():
     app = open_page("home")
     assert [link.proto.label for link in app.get("page_link")] == [f"**{page.title}**" for page in PAGES[1:]]
-    assert [caption.value.split("** ")[0] for caption in app.caption] == [f"**{page.question}" for page in PAGES[1:]]
+    asked = [caption.value.split("** ")[0] for caption in app.caption if caption.value.startswith("**")]
+    assert asked == [f"**{page.question}" for page in PAGES[1:]]
 
 
 @pytest.mark.parametrize(

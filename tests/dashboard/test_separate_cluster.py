@@ -11,13 +11,20 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from distributed import Client
 
+from dashboard import headless
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import lane
+from dashboard.asked.sweep_config import SweepConfig
+from dashboard.asked.sweep_presets import contender
 from dashboard.engine.engine import Engine
 from dashboard.engine.under_way import LOST_MESSAGE
+from dashboard.evidence.findings import Findings
+from dashboard.runs.outlines import from_json, outline_of
+from dashboard.runs.records import Record
 from dashboard.runs.states import CUT_OFF, FAILED, FINISHED
 from dashboard.runs.store import Store
 from tests.dashboard.engines import config, plain, stored, wait_for, wait_until_over
@@ -116,6 +123,32 @@ def test_races_run_on_the_workers_of_others(engine):
     runs = [engine.submit(config(600, seed=seed)) for seed in (5, 6)]
     assert [wait_until_over(engine, run) for run in runs] == [FINISHED, FINISHED]
     assert stored(engine, runs[0]) == plain(config(600, seed=5))
+
+
+def test_a_sweep_has_the_same_table_on_a_cluster_as_in_one_process(engine):
+    """Two workers of others train it in packs; here each cell is trained as a race of its own, without an engine."""
+    asked = SweepConfig.make(
+        {
+            "task": "surfaces",
+            "contenders": [contender("adam-linear", "Adam + warmup"), contender("radam", profile="authors")],
+            "axes": {"lr": (0.01, 0.02), "warmup_steps": (0, 100)},
+            "steps": 300,
+            "steps_per_frame": 50,
+            "seeds": (0, 1),
+        }
+    )
+    run = engine.submit(asked)
+    assert wait_until_over(engine, run) == FINISHED
+    feed = engine.feeds.open(run)
+    feed.look()
+    outlines = [from_json(outline_of(asked, place, _trained_alone(asked, place))) for place in range(asked.size)]
+    on_the_cluster, here = (Findings.of(asked, found).table() for found in (feed.outcomes(), outlines))
+    pd.testing.assert_frame_equal(on_the_cluster, here)
+
+
+def _trained_alone(asked: SweepConfig, place: int) -> list[Record]:
+    race = asked.only([place])
+    return [found[0] for found in headless.records(race)]
 
 
 @pytest.mark.parametrize(
