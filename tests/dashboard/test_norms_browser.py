@@ -26,5 +26,6 @@ def test_train_fills_both_columns_and_the_buttons_are_for_both(browser, address)
             assert {length for run in found.values() for length in run} == lengths, name
         layers = page.locator("[data-chart=moves]").locator("xpath=..").get_by_role("combobox", name="layers")
         layers.select_option("decoder")
+        page.locator("[data-chart=moves]").scroll_into_view_if_needed()
         page.wait_for_function(f"Object.values(({POINTS})('moves')).flat().every((points) => points < 50)")
         page.get_by_text("All 6 lanes were trained before").wait_for()
