@@ -8,7 +8,7 @@ from dashboard.engine.engine import running_engine
 from dashboard.forms import drawings
 from dashboard.forms.cost import sweep_cost
 from dashboard.forms.four_steps_form import four_steps_controls, seed_and_step_controls
-from dashboard.forms.four_steps_run import attempt, first_eight, left_behind, seed_places, shown, start
+from dashboard.forms.four_steps_run import attempt, first_eight, known, left_behind, seed_places, shown, start
 from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_run import obey, race_of_cells
 from dashboard.navigation import page_file
@@ -51,7 +51,8 @@ with st.container():  # always there: a sentence in it moves no chart to another
         except ValueError as refusal:
             st.warning(plain(str(refusal)), icon=":material/block:")
 wants = engine.wants(run.id, visitor_id()) if engine and run else None
-live_four_steps(config, run.id if run else None, attempt(), wants, act, open_lanes)
+other = [] if run else known(engine, config)
+live_four_steps(config, other, run.id if run else None, attempt(), wants, act, open_lanes)
 st.caption(words.scale_note(config))
 
 left, right = st.columns(2, gap="large")

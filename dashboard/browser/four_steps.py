@@ -1,7 +1,7 @@
 """Appendix C in the browser: a table that fills in by a sweep's event stream, and curves; see scripts/four_steps.js."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -26,15 +26,18 @@ _component = st.components.v2.component(
 
 def live_four_steps(
     config: SweepConfig,
+    known: Sequence[Outcome],
     run: str | None,
     attempt: float,
     wants: str | None,
     on_action: Callable[[], None],
     on_open: Callable[[], None],
 ) -> None:
-    """Draws the table, and its run if there is one. `on_action` is called when a visitor presses a button in it, when
-    the first steps of more lanes are there, and when the run has ended; `on_open` when they want lanes as a race."""
-    data = joined(around(run, attempt, wants), drawn=drawn(config.to_json()))
+    """Draws the table: of its run, or where there is none of what other runs have `known` of its lanes. `on_action` is
+    called when a visitor presses a button in it, when the first steps of more lanes are there, and when the run has
+    ended; `on_open` when they want lanes as a race."""
+    before = four_steps_json(Findings.of(config, known)) if known else b"null"
+    data = joined(around(run, attempt, wants), drawn=drawn(config.to_json()), known=before)
     _component(key="four-steps", data=data, on_action_change=on_action, on_open_change=on_open)
 
 

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import plotly.graph_objects as go
+
 from dashboard.asked.sweep_config import LR, Contender
 from dashboard.browser.sweep_findings import plain_figure
 from dashboard.evidence.findings import Findings
@@ -14,11 +16,22 @@ from dashboard.words.four_steps_words import PAPER, comparison_sentences, spread
 
 def four_steps_json(found: Findings) -> bytes:
     plain = {
-        "figures": {"courses": plain_figure(courses_figure(found, grid_steps(found.config.steps), under_way=True))},
+        "figures": {"courses": plain_figure(_courses(found))},
         "table": _table(found),
         "sentences": comparison_sentences(found),
     }
     return json.dumps(plain, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _courses(found: Findings) -> go.Figure:
+    """The curves; before there are any, a place that says so."""
+    figure = courses_figure(found, grid_steps(found.config.steps), under_way=True)
+    if not figure.data:
+        centre = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5, "showarrow": False}
+        figure.add_annotation(text="learning curves: mean and range over the seeds", **centre)
+        figure.layout.yaxis.showticklabels = False
+        figure.layout.xaxis.range = [0, found.config.steps]
+    return figure
 
 
 def _table(found: Findings) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from dashboard.asked.four_steps import EIGHT
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.engine.engine import Engine
 from dashboard.evidence.first_steps import FirstSteps
+from dashboard.evidence.outcomes import Outcome
 from dashboard.runs.first_steps import first_steps
+from dashboard.runs.outlines import from_json
 from dashboard.runs.records import Record
 from dashboard.runs.store import Run, lane_ids, recorded_id, run_id
 from dashboard.server.visitor import visitor_id
@@ -19,6 +21,16 @@ _RUN, _ATTEMPT = "four-steps-run", "four-steps-attempt"
 def shown(engine: Engine | None, config: SweepConfig) -> Run[SweepConfig] | None:
     """The run of these settings, however far it has come; else their recording; None if there is neither."""
     return (engine.sweep(run_id(config)) or engine.recorded_sweep(config)) if engine else None
+
+
+def known(engine: Engine | None, config: SweepConfig) -> list[Outcome]:
+    """By lane, what other runs have trained of it: a choice of one's own changes one row. Empty if that is nothing."""
+    if engine is None:
+        return []
+    lanes = lane_ids(config)
+    outlines = engine.store.outlines(sorted(set(lanes)))
+    found = [(from_json(outlines[lane]) if lane in outlines else None) or Outcome() for lane in lanes]
+    return found if any(outcome.over for outcome in found) else []
 
 
 def start(engine: Engine, config: SweepConfig) -> None:

@@ -10,7 +10,9 @@ from dashboard.asked.four_steps import Choice, four_steps
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.engine.engine import Engine, set_running_engine
+from dashboard.evidence.outcomes import FINISHED, Outcome
 from dashboard.headless import records
+from dashboard.runs.outlines import to_json
 from dashboard.runs.store import Store, lane_ids
 from tests.dashboard.opening import components, go_to, open_page
 from tests.dashboard.test_pages import charts
@@ -110,3 +112,17 @@ def test_what_the_store_has_of_the_first_steps_is_drawn_whichever_run_it_is_from
     assert drawn["four-steps-updates"]["layout"]["yaxis"]["title"]["text"] == "update, RMS"
     assert "step 8" in drawn["four-steps-layers"]["layout"]["yaxis"]["title"]["text"]
     assert any(f"Not there yet at seed 0: {labels(config)[2]}" in caption.value for caption in app.caption)
+
+
+def test_a_choice_of_ones_own_is_seen_beside_what_was_trained_before(engine):
+    config = four_steps("surfaces", 0.01, seeds=1)
+    engine.store.add(config)
+    ended = Outcome(FINISHED, config.steps, 5.0, 0.25, losses=(5.0,), latest={"distance": 0.5})
+    engine.store.add_outlines({lane_ids(config)[0]: to_json(ended)})
+    app = open_page("four-steps", task="surfaces", seeds="1", first="gi-adam", **{"lr-surfaces": "0.01"})
+    assert not app.exception
+    (element,) = components(app, "radam_lab_four_steps")
+    told = json.loads(element.proto.bytes)
+    assert told["run"]["id"] is None
+    assert told["known"]["table"]["rows"][0][:6] == ["RAdam", "0.5", "–", "0.25", "–", "1 of 1"]
+    assert told["known"]["table"]["rows"][-1][:2] == ["GI-Adam for 1-4, then RAdam", "…"]

@@ -69,7 +69,7 @@ export class FourStepsPage {
     try {
       const Plotly = await loadPlotly(String(message?.plotlyUrl))
       if (this.closed || !message) return
-      const found = going.found ?? message.drawn.start
+      const found = going.found ?? message.known ?? message.drawn.start
       this.bar.draw()
       this.fill(found)
       this.tellFirstSteps(found.table.rows.length)

@@ -278,6 +278,7 @@ export interface FourStepsFound {
 
 /** The data of the page of Appendix C (dashboard/browser/four_steps.py). */
 export type FourStepsMessage = Omit<SweepMessage, "drawn"> & {
+  known: FourStepsFound | null // without a run: what other runs have of its lanes
   drawn: { lanes: number; grid: number[]; start: FourStepsFound; revision: string }
 }
 
