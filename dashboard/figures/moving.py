@@ -24,7 +24,7 @@ def moving_race_figure(
     """Each lane's loss at these steps. It shows the whole race; its frames play it from the start."""
     figure = go.Figure(
         [
-            line(steps, own, escape(label, quote=False), style, cliponaxis=False)
+            line(steps, _numbers(own), escape(label, quote=False), style, cliponaxis=False)
             for label, style, own in zip(labels, _all_seen(styles, losses), losses, strict=True)
         ]
     )
@@ -46,6 +46,10 @@ def moving_race_figure(
         for end in ends
     ]
     return figure
+
+
+def _numbers(values: Sequence[float | None]) -> list[float]:
+    return [math.nan if value is None else value for value in values]
 
 
 def _all_seen(styles: Sequence[Style], losses: Sequence[Sequence[float | None]]) -> list[Style]:

@@ -110,7 +110,9 @@ def shown_run(engine: Engine | None, config: RaceConfig | None) -> Run[RaceConfi
     st.session_state[_RUN] = ""
     same = engine.run(run_id(config)) if config else None
     # Nobody asked for it here: somebody else's run that came to nothing would only raise questions.
-    return same if same and (same.state == FINISHED or not same.over) else config and engine.recorded_race(config)
+    if same and (same.state == FINISHED or not same.over):
+        return same
+    return engine.recorded_race(config) if config else None
 
 
 def hidden_lanes(config: RaceConfig, compared: RaceConfig | None) -> list[str]:

@@ -133,7 +133,9 @@ def shown_run(engine: Engine | None, config: SweepConfig | None) -> Run[SweepCon
         return run
     st.session_state[_RUN] = ""
     same = engine.sweep(run_id(config)) if config else None
-    return same if same and (same.state == FINISHED or not same.over) else config and engine.recorded_sweep(config)
+    if same and (same.state == FINISHED or not same.over):
+        return same
+    return engine.recorded_sweep(config) if config else None
 
 
 def race_of_cells(engine: Engine, run: Run[SweepConfig], places: Sequence[object]) -> str:
