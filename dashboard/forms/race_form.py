@@ -160,7 +160,7 @@ def _more_controls(base: RaceConfig, devices: tuple[str, ...]) -> dict[str, Any]
         "sharpness_every": "Sharpness: every N steps",
     }
     own = [setting for setting in TASKS[base.task].settings if not setting.local]
-    columns = st.columns(len(named) + 1 + len(own), gap="small", vertical_alignment="bottom")
+    columns = st.columns(len(named) + 1, gap="small", vertical_alignment="bottom")
     values: dict[str, Any] = {}
     for column, (name, label) in zip(columns, named.items(), strict=False):
         values[name] = _number(column, label, name, getattr(base, name), step=1, help=_HELP.get(name))
@@ -168,9 +168,11 @@ def _more_controls(base: RaceConfig, devices: tuple[str, ...]) -> dict[str, Any]
         offered = list(dict.fromkeys(["auto", *devices, base.device]))
         at = offered.index(base.device)
         values["device"] = st.selectbox("Device", offered, index=at, key=_key("device"), persist_state=_KEPT)
+    # In a row of their own: all in one, and a label would break inside its words.
+    below = st.columns(max(len(named) + 1, len(own)), gap="small", vertical_alignment="bottom") if own else []
     settings = {
         setting.name: _setting_control(setting, base.settings[setting.name], column)
-        for setting, column in zip(own, columns[len(named) + 1 :], strict=True)
+        for setting, column in zip(own, below, strict=False)
     }
     return {**values, "settings": {**base.settings, **settings}}
 
