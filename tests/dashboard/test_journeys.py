@@ -55,6 +55,7 @@ AS_IT_IS = """() => {
         chosen: all('[role=combobox]').map((box) => box.value || box.textContent),
         options: all('.lab-option').map((option) => option.getAttribute('aria-pressed')),
         pressed: all('[role=radio]').map((option) => option.getAttribute('aria-checked')),
+        doors: all('details[open] > summary').map((door) => door.textContent),
         hidden: all('.lab-card').map((card) => card.getAttribute('aria-pressed')),
         run: document.querySelector('.lab-race')?.dataset.run ?? '',
     }
