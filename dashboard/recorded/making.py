@@ -53,7 +53,20 @@ def _stands(path: Path) -> str:
     return f"{made.date}, code {made.code}{'' if made.code == code_version() else ' (older)'}, {made.seconds:.0f} s"
 
 
+def expected(names: list[str]) -> str:
+    """How long they took when they were last made, in words."""
+    found = [read(path_of(name)).made for name in names if path_of(name).exists()]
+    if not found:
+        return f"{len(names)} recordings"
+    minutes = sum(made.seconds for made in found) / 60
+    places = " and ".join(sorted({made.machine for made in found}))
+    return (
+        f"{len(names)} recordings; {len(found)} of them took {minutes:.0f} minutes when they were last made ({places})"
+    )
+
+
 def record(names: list[str], folder: Path = FOLDER, store_folder: Path = STORE) -> None:
+    print(f"{expected(names)}. What is done stays done.", flush=True)
     store = Store(store_folder)
     engine = Engine(store)
     engine.start()

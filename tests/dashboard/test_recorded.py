@@ -16,7 +16,7 @@ from dashboard.evidence.steps import grid_steps
 from dashboard.recorded.catalogue import HOURS, LONG_SWEEPS, catalogue
 from dashboard.recorded.form import ENDING, FOLDER, Made, RecordedLane, Recording, path_of, read, write
 from dashboard.recorded.loading import by_older_code, folder, load, made, told
-from dashboard.recorded.making import machine, recorded
+from dashboard.recorded.making import expected, machine, recorded
 from dashboard.runs.outlines import Outline, from_json
 from dashboard.runs.records import Record, decode, lane_records
 from dashboard.runs.states import FINISHED
@@ -140,6 +140,12 @@ def test_every_preset_is_recorded_but_those_that_take_hours():
     assert {path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}")} == set(catalogue())
     for name, config in catalogue().items():
         assert read(path_of(name)).config == config, name
+
+
+def test_it_says_how_long_they_take():
+    said = expected(["race-figure-1", "sweep-figure-1"])
+    seconds = sum(read(path_of(name)).made.seconds for name in ("race-figure-1", "sweep-figure-1"))
+    assert said.startswith(f"2 recordings; 2 of them took {seconds / 60:.0f} minutes")
 
 
 def test_the_recordings_are_small():
