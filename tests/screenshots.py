@@ -1,5 +1,4 @@
-"""`make screenshots`: every page as a visitor first sees it, in light and dark, into docs/; those that train with
-something in them."""
+"""`make screenshots`: every page as a visitor first sees it, in light and dark, into docs/."""
 
 import tempfile
 from pathlib import Path
@@ -12,14 +11,9 @@ from dashboard.navigation import PAGES
 from tests.conftest import opened, running_server
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-# The paper's Figure 1 in the middle, the whole map of learning rates and warmup lengths, which takes its time, and
-# Appendix C over its seeds.
-TRAINED = {
-    "race": ("race", "Train", "Number(dataset.step) > 250"),
-    "norms": ("norms", "Train", "dataset.state === 'finished'"),
-    "sweep": ("sweep?preset=map", "Run", "dataset.state === 'finished' && dataset.found === 'true'"),
-    "four-steps": ("four-steps", "Train", "dataset.state === 'finished' && dataset.found === 'true'"),
-}
+# With the recordings in them: the paper's Figure 1, Post-LN beside Pre-LN, the whole map of learning rates and warmup
+# lengths, and Appendix C over its seeds.
+RECORDED = {"race": "race", "norms": "norms", "sweep": "sweep?preset=map", "four-steps": "four-steps"}
 THEMES: tuple[Theme, ...] = ("light", "dark")
 
 
@@ -36,29 +30,17 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=executable, args=list(CHROMIUM_FLAGS))
         for theme in THEMES:
             for entry in PAGES:
-                if entry.name in TRAINED:
-                    photograph_trained(browser, address, theme, *TRAINED[entry.name])
-                else:
-                    photograph(browser, address, entry.name, theme)
+                photograph(browser, address, entry.name, theme)
         browser.close()
 
 
 def photograph(browser: Browser, address: str, name: str, theme: Theme) -> None:
-    with opened(browser, f"{address}/{'' if name == PAGES[0].name else name}", theme=theme) as page:
-        page.wait_for_timeout(2500)  # the first page's picture moves
+    link = "" if name == PAGES[0].name else RECORDED.get(name, name)
+    with opened(browser, f"{address}/{link}", theme=theme) as page:
+        if name in RECORDED:
+            page.wait_for_function("document.querySelector('[data-run]').dataset.state === 'finished'")
+        page.wait_for_timeout(3500)  # the first page's picture moves, and charts that come into view are drawn
         page.screenshot(path=DOCS / f"{name}-{theme}.png")
-
-
-def photograph_trained(browser: Browser, address: str, theme: Theme, link: str, button: str, until: str) -> None:
-    """With its charts filled; pressed a second time, it is the same run."""
-    page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme=theme)
-    page.goto(f"{address}/{link}")
-    page.wait_for_selector("[data-run]")
-    page.get_by_role("button", name=button).first.click()
-    page.wait_for_function(f"(({{ dataset }}) => {until})(document.querySelector('[data-run]'))", timeout=3.6e6)
-    page.wait_for_timeout(1500)
-    page.screenshot(path=DOCS / f"{link.partition('?')[0]}-{theme}.png")
-    page.close()
 
 
 if __name__ == "__main__":
