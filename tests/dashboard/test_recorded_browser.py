@@ -33,7 +33,10 @@ def test_a_first_visitor_sees_a_finished_race_at_once(browser, recorded):
 
 
 def test_the_first_page_plays_the_recorded_race(browser, recorded):
-    with opened(browser, recorded) as page:
+    with opened(browser, f"{recorded}/size") as page:
+        page.emulate_media(reduced_motion="no-preference")
+        page.goto(recorded)
+        wait_until_drawn(page)
         picture = page.locator(".lab-chart").first
         assert "losses of eight optimizers" in (picture.get_attribute("aria-label") or "")
         assert picture.get_attribute("data-played") == "yes"

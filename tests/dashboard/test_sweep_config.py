@@ -438,6 +438,12 @@ def test_the_most_that_is_allowed_is_allowed():
         ("map", (8 * 8 + 8) * 3),
         ("map-long", (8 * 8 + 8) * 3),
         ("best-against-best", 9 * 5 * 3),
+        ("figure-1", 8 * 5),
+        ("collapse", 7 * 5),
+        ("language-model", 3 * 5),
+        ("digits", 4 * 5),
+        ("appendix-c", 4 * 5),
+        ("appendix-c-numbers", 4 * 5),
         ("beta2", 6 * 6 * 3),
         ("norms", 6 * 6 * 3),
         ("valley-rates", 4 * 7 * 5),
@@ -456,7 +462,8 @@ def test_the_sweeps_by_name(name, size):
 
 def test_no_sweep_by_name_is_without_its_size_above():
     assert set(SWEEPS) == {
-        *("rates", "warmup-lengths", "map", "map-long", "best-against-best", "beta2", "norms", "valley-rates")
+        *("rates", "warmup-lengths", "map", "map-long", "best-against-best", "beta2", "norms", "valley-rates"),
+        *("figure-1", "collapse", "language-model", "digits", "appendix-c", "appendix-c-numbers"),
     }
 
 
