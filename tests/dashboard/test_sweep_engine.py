@@ -9,7 +9,7 @@ import pytest
 
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.sweep_config import SweepConfig
-from dashboard.asked.sweep_presets import contender
+from dashboard.asked.sweep_presets import SWEEPS, contender
 from dashboard.engine.cluster import Layout
 from dashboard.engine.engine import Engine
 from dashboard.engine.packing import WIDEST, share_out_wide
@@ -223,3 +223,10 @@ def test_no_pack_is_wider_than_pays_but_on_a_gpu():
     assert [len(pack) for pack in share_out_wide(asked, list(range(60)), 1)] == [30, 30]
     assert WIDEST == 32
     assert [len(pack) for pack in share_out_wide(asked, list(range(60)), 1, on_gpu=True)] == [60]
+
+
+def test_every_worker_gets_as_many_packs_of_a_large_stack():
+    """72 lanes in three packs would keep one of two workers busy twice as long as the other."""
+    asked = SWEEPS["map"].config.changed(seeds=(0,))
+    assert asked.size == 72
+    assert [len(pack) for pack in share_out_wide(asked, list(range(72)), 2)] == [18, 18, 18, 18]
