@@ -187,13 +187,14 @@ def opened(
 
 
 def wait_until_drawn(page: Page) -> None:
-    """The script has come to its end, and every chart is drawn."""
+    """The script has come to its end, and every chart and every lane's card is drawn."""
     page.wait_for_selector("h1")
     page.wait_for_function(
         """() => {
             const charts = [...document.querySelectorAll('.lab-chart')]
             return document.querySelector('[data-test-script-state=notRunning]')
                 && charts.length > 0 && charts.every((chart) => chart.dataset.drawn)
+                && [...document.querySelectorAll('.lab-card')].every((card) => card.ariaPressed !== null)
         }""",
         polling=100,
     )
