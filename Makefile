@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test check suite bench screenshots recordings results reproduce format clean
+.PHONY: run test check suite bench screenshots recordings results figures reproduce format clean
 
 run: .venv/.installed
 	@echo "RAdam Lab opens at http://localhost:$(PORT)"
@@ -34,6 +34,10 @@ screenshots: .venv/.installed-dev
 # What a first visitor sees, and the paper's rows rest on. Resumable: what is done stays done.
 recordings: .venv/.installed
 	$(BIN)/python -m dashboard record
+
+# The set for a talk about the paper: both themes, PDF and PNG, from the recordings.
+figures: .venv/.installed
+	$(BIN)/python -m dashboard figures --into figures
 
 results: .venv/.installed
 	$(BIN)/python -m dashboard paper --into docs/RESULTS.md

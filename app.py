@@ -14,7 +14,8 @@ from dashboard.browser import assets
 from dashboard.engine.engine import Engine, set_running_engine
 from dashboard.recorded.loading import load
 from dashboard.runs.store import Store
-from dashboard.server import api
+from dashboard.server import api, figures
+from dashboard.server.preload import PreloadPlotly
 from dashboard.server.visitor import NameVisitors
 
 
@@ -38,8 +39,8 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 app = st.App(
     "dashboard/main.py",
     lifespan=lifespan,
-    routes=[*assets.routes(), *api.routes()],
-    middleware=[Middleware(NameVisitors)],
+    routes=[*assets.routes(), *api.routes(), *figures.routes()],
+    middleware=[Middleware(NameVisitors), Middleware(PreloadPlotly)],
 )
 
 if __name__ == "__main__":

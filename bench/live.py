@@ -15,12 +15,13 @@ from typing import Any
 
 from playwright.sync_api import sync_playwright
 
-from bench.driving.chromium import CHROMIUM_FLAGS, find
+from bench.driving.chromium import CHROMIUM_FLAGS
 from bench.driving.visiting import press, visitor, wait
 from bench.driving.watching import Server
 from bench.interleaved import Result
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import PRESETS
+from dashboard.export.chrome import find
 
 VIEWERS = 200
 NOTICED_S = 0.5  # a shorter wait is over before anyone could read a place

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import Route, sync_playwright
 
-from bench.driving.chromium import CHROMIUM_FLAGS, find
+from bench.driving.chromium import CHROMIUM_FLAGS
 from bench.driving.visiting import flawless_page
 from bench.interleaved import Result
 from bench.plain_loops import plain_seconds
@@ -22,6 +22,7 @@ from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.browser.assets import PLOTLY_JS, SCRIPTS
 from dashboard.browser.sweep import drawn
 from dashboard.engine.engine import Engine
+from dashboard.export.chrome import find
 from dashboard.figures.look import TEMPLATES
 from dashboard.runs.states import OVER
 from dashboard.runs.store import Store

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from dashboard import sweep_command
+from dashboard import figure_command, sweep_command
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import PRESETS, named, task_race
 from dashboard.command_settings import APP, INTERRUPTED, setting, value
@@ -66,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     sweep_command.add_parsers(commands)
     making.add_parser(commands)
     paper_command.add_parser(commands)
+    figure_command.add_parsers(commands)
     for name, show in (("tasks", _show_tasks), ("presets", _show_presets)):
         commands.add_parser(name, help=f"list the {name}").set_defaults(run=show)
     return parser

@@ -12,6 +12,7 @@ from dashboard.forms.four_steps_run import attempt, first_eight, known, left_beh
 from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_run import obey, race_of_cells
 from dashboard.navigation import page_file
+from dashboard.recorded.loading import made_by
 from dashboard.recorded.loading import told as recorded_told
 from dashboard.server.visitor import visitor_id
 from dashboard.words import four_steps_words as words
@@ -52,7 +53,8 @@ with st.container():  # always there: a sentence in it moves no chart to another
             st.warning(plain(str(refusal)), icon=":material/block:")
 wants = engine.wants(run.id, visitor_id()) if engine and run else None
 other = [] if run else known(engine, config)
-live_four_steps(config, other, run.id if run else None, attempt(), wants, act, open_lanes)
+code = made_by(run.recorded) if run else ""
+live_four_steps(config, other, run.id if run else None, attempt(), wants, code, act, open_lanes)
 st.caption(words.scale_note(config))
 
 left, right = st.columns(2, gap="large")

@@ -7,7 +7,7 @@ from dashboard.browser.norms import live_norms
 from dashboard.engine.engine import running_engine
 from dashboard.forms import norms_run
 from dashboard.forms.norms_run import norm_controls, shown_pair, train
-from dashboard.recorded.loading import told
+from dashboard.recorded.loading import made_by, told
 from dashboard.server.visitor import visitor_id
 from dashboard.words.norm_words import INTRODUCTION, LIMITS, READINGS
 from dashboard.words.race_words import glossary
@@ -45,6 +45,7 @@ shown = [
         config,
         run.id if run else None,
         norms_run.attempt(),
+        made_by(run.recorded) if run else "",
         engine.wants(run.id, visitor_id()) if engine and run else None,
     )
     for config, run in zip(pair, runs, strict=True)

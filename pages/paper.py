@@ -42,11 +42,11 @@ def pictures(result: Result) -> None:
     if not result.judged:
         st.caption(result.ours)
         return
-    chart(drawings.drawing(row), f"paper-{row.name}", alt=drawings.ALTS[row.figure], height=400)
+    chart(drawings.drawing(row), f"paper-{row.name}", alt=drawings.ALTS[row.figure], height=400, title=row.title)
     if row.figure == "gradients":
         st.markdown("The histograms behind it, at one seed, step 1 at the back:")
         alt = "Ridges of gradient histograms, a panel for each contender"
-        chart(drawings.ridges(row.sweep), f"paper-{row.name}-ridges", alt=alt, height=560)
+        chart(drawings.ridges(row.sweep), f"paper-{row.name}-ridges", alt=alt, height=560, title=row.title)
 
 
 found = shared_results()

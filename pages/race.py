@@ -19,7 +19,7 @@ from dashboard.forms.race_run import (
     shown_run,
     train,
 )
-from dashboard.recorded.loading import told
+from dashboard.recorded.loading import made_by, told
 from dashboard.server.visitor import visitor_id
 from dashboard.words.race_words import glossary
 
@@ -84,5 +84,5 @@ with st.container():
     if run and config and run.config != config:
         st.caption("Below is the race before you moved the controls. *Train* starts one with the settings above.")
 wants = engine.wants(run.id, visitor_id()) if engine and run else None
-shown = ShownRun(run.config, run.id, attempt(), wants) if run else ShownRun(drawn)
+shown = ShownRun(run.config, run.id, attempt(), made_by(run.recorded), wants) if run else ShownRun(drawn)
 live_race(shown, ShownRun(compared.config, compared.id) if compared else None, hidden, act, hide)

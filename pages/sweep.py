@@ -20,7 +20,7 @@ from dashboard.forms.sweep_run import (
     start,
 )
 from dashboard.navigation import page_file
-from dashboard.recorded.loading import told
+from dashboard.recorded.loading import made_by, told
 from dashboard.server.visitor import visitor_id
 from dashboard.words.sweep_words import glossary
 
@@ -74,4 +74,5 @@ with st.container():
         except ValueError as refusal:
             st.warning(plain(str(refusal)), icon=":material/block:")
 wants = engine.wants(run.id, visitor_id()) if engine and run else None
-live_sweep(run.config if run else last_allowed(), run.id if run else None, attempt(), wants, act, open_cells)
+code = made_by(run.recorded) if run else ""
+live_sweep(run.config if run else last_allowed(), run.id if run else None, attempt(), wants, code, act, open_cells)

@@ -15,8 +15,9 @@ import pytest
 from _pytest.fixtures import FixtureDef
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
-from bench.driving.chromium import CHROMIUM_FLAGS, find
+from bench.driving.chromium import CHROMIUM_FLAGS
 from bench.driving.visiting import NewWindows, Theme, UsedWindows, flawless_page
+from dashboard.export.chrome import find
 
 ROOT = Path(__file__).resolve().parent.parent
 # A busy machine is no mistake of the code that is tested.

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from bench.driving.chromium import CHROMIUM_FLAGS, find
+from bench.driving.chromium import CHROMIUM_FLAGS
 from bench.driving.visiting import Theme
+from dashboard.export.chrome import find
 from dashboard.navigation import PAGES
 from tests.conftest import opened, running_server
 

@@ -32,10 +32,11 @@ ROOMS = {
     "engine": {"runs", "asked"},
     "figures": {"asked", "evidence"},
     "words": {"figures", "asked", "evidence"},
-    "browser": {"figures", "words", "asked", "evidence"},
+    "browser": {"figures", "words", "runs", "asked", "evidence"},
     "recorded": {"asked", "runs", "engine"},
     "paper": {"asked", "evidence", "runs", "recorded", "figures", "browser"},
-    "server": {"engine", "runs", "browser", "evidence"},
+    "export": set(),
+    "server": {"engine", "runs", "browser", "evidence", "export"},
     "forms": {"asked", "evidence", "runs", "engine", "recorded", "paper", "figures", "browser", "words", "server"},
 }
 SHARED = {"remembered", "json_numbers"}

@@ -1,4 +1,6 @@
-"""Files that the browser asks our own server for: our scripts, and plotly.js out of the installed package, not a CDN.
+"""Files that the browser asks our own server for: our scripts, fonts for figures, and plotly.js.
+
+That one is out of the installed package, not from a CDN.
 
 A script that Streamlit is given as text travels with every chart that is shown. So that text only imports a module,
 which a browser fetches once: the hash of all scripts is in its address, which is another one after any change.
@@ -18,7 +20,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 SCRIPTS = Path(__file__).with_name("scripts")
-_SCRIPTS = {path.name: path.read_bytes() for path in sorted(SCRIPTS.glob("*.js"))}
+FONTS = Path(__file__).with_name("fonts")  # of exported figures: cuts of Source Sans under a name of their own
+_TYPES = {".js": "text/javascript", ".json": "application/json", ".woff2": "font/woff2"}
+_SCRIPTS = {
+    path.name: path.read_bytes() for path in sorted([*SCRIPTS.iterdir(), *FONTS.iterdir()]) if path.suffix in _TYPES
+}
 _SCRIPTS_HASH = hashlib.sha256(repr(_SCRIPTS).encode()).hexdigest()[:16]
 _PLOTLY_NAME = f"plotly-{version('plotly')}.js"  # asked once: of many threads at a time one may be told there is none
 PLOTLY_JS = Path(str(files("plotly"))) / "package_data" / "plotly.min.js"
@@ -70,7 +76,8 @@ async def _asset(request: Request) -> Response:
     headers = {"Cache-Control": "public, max-age=31536000, immutable", "Vary": "Accept-Encoding"}
     if zipped:
         headers["Content-Encoding"] = "gzip"
-    return Response(_content(path.split("/")[-1], zipped), media_type="text/javascript", headers=headers)
+    name = path.split("/")[-1]
+    return Response(_content(name, zipped), media_type=_TYPES[Path(name).suffix], headers=headers)
 
 
 @cache

@@ -7,6 +7,7 @@ other. So `chart` takes finished drawings only, and `drawn_once` makes them: onc
 settings. What is left for each of them is to send the bytes.
 """
 
+import inspect
 import json
 from collections.abc import Callable
 from functools import wraps
@@ -16,8 +17,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard.browser.assets import importing, plotly_url
+from dashboard.browser.told import told
 from dashboard.figures.look import TEMPLATES
 from dashboard.remembered import shared
+from dashboard.words.captions import of_settings
+from dashboard.words.titles import TITLES
 
 MOST_DRAWINGS = 64  # of each kind: 8 to 60 kB apiece, so some 30 MB if every setting of every chart was asked for
 
@@ -43,25 +47,36 @@ Drawing = NewType("Drawing", bytes)  # a figure's JSON, as the browser gets it
 def drawn_once(build: Callable[P, go.Figure]) -> Callable[P, Drawing]:
     """Turns a function from settings to a figure into one that draws it once for all visitors."""
 
+    signature = inspect.signature(build)
+
     @shared(MOST_DRAWINGS)
     @wraps(build)
     def drawing(*settings: P.args, **named: P.kwargs) -> Drawing:
-        return Drawing(build(*settings, **named).to_json().encode())
+        figure = json.loads(build(*settings, **named).to_json())
+        words, slug = of_settings(signature.bind(*settings, **named).arguments)
+        code = (figure["layout"].get("meta") or {}).get("code", "")  # of what was recorded by another
+        return Drawing(json.dumps({**figure, "told": told(words, slug, code)}).encode())
 
     return drawing
 
 
-def chart(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool = False) -> None:
-    """Show `drawing`; `key` names the chart on its page and, as radam-lab-KEY, the files that its buttons save."""
+def chart(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool = False, title: str = "") -> None:
+    """Show `drawing`; `key` names the chart on its page and in files of it, `title` stands above an exported figure."""
+    _component(key=f"chart-{key}", data=message(drawing, key, alt, height, play, title))
+
+
+def message(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool = False, title: str = "") -> bytes:
+    """What the browser is sent."""
     about = {
         "templates": TEMPLATES,
         "plotlyUrl": plotly_url(),
-        "filename": f"radam-lab-{key}",
+        "name": key,
+        "title": title or TITLES.get(key, ""),
         "alt": alt,
         "height": height,
         "play": play,
     }
-    _component(key=f"chart-{key}", data=joined(about, figure=drawing))
+    return joined(about, figure=drawing)
 
 
 def joined(small: dict[str, Any], **ready: bytes) -> bytes:

@@ -30,6 +30,7 @@ def live_four_steps(
     run: str | None,
     attempt: float,
     wants: str | None,
+    recorded: str,
     on_action: Callable[[], None],
     on_open: Callable[[], None],
 ) -> None:
@@ -37,7 +38,7 @@ def live_four_steps(
     called when a visitor presses a button in it, when the first steps of more lanes are there, and when the run has
     ended; `on_open` when they want lanes as a race."""
     before = four_steps_json(Findings.of(config, known)) if known else b"null"
-    data = joined(around(run, attempt, wants), drawn=drawn(config.to_json()), known=before)
+    data = joined(around(config, run, attempt, wants, recorded), drawn=drawn(config.to_json()), known=before)
     _component(key="four-steps", data=data, on_action_change=on_action, on_open_change=on_open)
 
 

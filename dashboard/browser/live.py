@@ -16,9 +16,11 @@ from dashboard.browser.assets import base_path, importing, plotly_url
 from dashboard.browser.chart import joined
 from dashboard.browser.panel import Panel
 from dashboard.browser.race_panels import PANELS, panel_figures
+from dashboard.browser.told import told
 from dashboard.figures.look import TEMPLATES, Style
 from dashboard.figures.race import lane_styles, overlay
 from dashboard.remembered import shared
+from dashboard.words.captions import of_race
 from demo_models import TASKS
 from radam_core.race.quantities import QUANTITIES
 
@@ -40,6 +42,7 @@ class ShownRun:
     config: RaceConfig
     id: str | None = None
     attempt: float = 0.0
+    recorded: str = ""  # the code that made it, of a recording
     wants: str | None = None  # what the visitor wants of it, "go" or "pause": only then is there something to stop
 
 
@@ -56,7 +59,8 @@ def live_race(
     show a lane.
     """
     drawn = _drawn(shown.config.to_json(), compared.config.to_json() if compared else None)
-    live_charts("race", (shown, *([compared] if compared else [])), drawn, hidden, on_action, on_hidden)
+    watched = (shown, *([compared] if compared else []))
+    live_charts("race", watched, drawn, hidden, on_action, on_hidden)
 
 
 def live_charts(
@@ -68,9 +72,24 @@ def live_charts(
     on_hidden: Callable[[], None],
 ) -> None:
     """Draws what `drawn_lanes` made of these runs; what is pressed in it is in the session under `key`."""
+    data = message(watched, drawn, hidden)
+    _component(key=key, data=data, on_action_change=on_action, on_hidden_change=on_hidden)
+
+
+def message(watched: Sequence[ShownRun], drawn: bytes, hidden: Sequence[str] = ()) -> bytes:
+    """What the browser is sent."""
     runs = [{"id": run.id, "attempt": run.attempt, "wants": run.wants} for run in watched]
-    own = {"base": base_path(), "plotlyUrl": plotly_url(), "templates": TEMPLATES, "runs": runs, "hidden": hidden}
-    _component(key=key, data=joined(own, drawn=drawn), on_action_change=on_action, on_hidden_change=on_hidden)
+    captions = [of_race(run.config) for run in watched]
+    words, slug = "; ".join(words for words, _ in captions), "-and-".join(slug for _, slug in captions)
+    own = {
+        "base": base_path(),
+        "plotlyUrl": plotly_url(),
+        "templates": TEMPLATES,
+        "runs": runs,
+        "hidden": hidden,
+        **told(words, slug, watched[0].recorded),
+    }
+    return joined(own, drawn=drawn)
 
 
 @shared(50)  # of some 150 kB each

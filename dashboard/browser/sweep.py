@@ -12,10 +12,12 @@ from dashboard.asked.sweep_config import SweepConfig
 from dashboard.browser.assets import base_path, importing, plotly_url
 from dashboard.browser.chart import joined
 from dashboard.browser.sweep_findings import plain_figure
+from dashboard.browser.told import told
 from dashboard.evidence.steps import grid_steps
 from dashboard.figures.look import TEMPLATES
 from dashboard.figures.sweep import maps_figure
 from dashboard.remembered import shared
+from dashboard.words.captions import of_sweep
 from demo_models import TASKS
 from radam_core.evidence import LEARNED
 
@@ -34,22 +36,26 @@ def live_sweep(
     run: str | None,
     attempt: float,
     wants: str | None,
+    recorded: str,
     on_action: Callable[[], None],
     on_open: Callable[[], None],
 ) -> None:
     """Draws a sweep, and its run if there is one. `on_action` is called when a visitor presses a button in it, or when
     the run has ended; `on_open` when they want to see the lanes of some cells."""
-    data = joined(around(run, attempt, wants), drawn=drawn(config.to_json()))
+    data = joined(around(config, run, attempt, wants, recorded), drawn=drawn(config.to_json()))
     _component(key="sweep", data=data, on_action_change=on_action, on_open_change=on_open)
 
 
-def around(run: str | None, attempt: float, wants: str | None) -> dict[str, Any]:
-    """What a view of a sweep is told beside its drawing."""
+def around(
+    config: SweepConfig, run: str | None, attempt: float = 0.0, wants: str | None = None, recorded: str = ""
+) -> dict[str, Any]:
+    """What a view of a sweep is told beside its drawing; of a recording also by which code it was made."""
     return {
         "base": base_path(),
         "plotlyUrl": plotly_url(),
         "templates": TEMPLATES,
         "run": {"id": run, "attempt": attempt, "wants": wants},
+        **told(*of_sweep(config), recorded),
     }
 
 

@@ -15,32 +15,40 @@ from dashboard.figures.sweep import courses_figure, gradients_figure, rates_figu
 from dashboard.figures.variance import paper_approximation_figure, paper_simulation_figure
 from dashboard.paper.results import recorded_findings
 from dashboard.paper.rows import Row
-from dashboard.recorded.form import path_of, read
+from dashboard.recorded.form import Made, path_of, read
 from dashboard.runs.outlines import from_json
 from dashboard.runs.records import decode
 from demo_models import TASKS
 
 
-def _findings(sweep: str) -> Findings:
+def _findings(sweep: str) -> tuple[Findings, Made]:
     recorded = recorded_findings(sweep)
     assert recorded is not None
-    return recorded[0]
+    return recorded
+
+
+def _by(made: Made, figure: go.Figure) -> go.Figure:
+    """An exported figure tells which code made the recording."""
+    figure.layout.meta = {"code": made.code}
+    return figure
 
 
 @drawn_once
 def _courses(sweep: str) -> go.Figure:
-    found = _findings(sweep)
-    return courses_figure(found, grid_steps(found.config.steps))
+    found, made = _findings(sweep)
+    return _by(made, courses_figure(found, grid_steps(found.config.steps)))
 
 
 @drawn_once
 def _rates(sweep: str) -> go.Figure:
-    return rates_figure(_findings(sweep))
+    found, made = _findings(sweep)
+    return _by(made, rates_figure(found))
 
 
 @drawn_once
 def _gradients(sweep: str) -> go.Figure:
-    return gradients_figure(_findings(sweep))
+    found, made = _findings(sweep)
+    return _by(made, gradients_figure(found))
 
 
 @drawn_once
@@ -63,7 +71,7 @@ def ridges(race: str) -> go.Figure:
         histograms = [one for record in lane.records for one in decode(record.body).histograms]
         counts = {one.t: np.asarray(one.counts()[0].sum(0)) for one in histograms}
         lanes.append(LaneRidges(config.label, style.color, counts))
-    return ridges_figure(lanes)
+    return _by(found.made, ridges_figure(lanes))
 
 
 @drawn_once
@@ -74,13 +82,14 @@ def moving_race(race: str) -> go.Figure:
     assert isinstance(config, RaceConfig)
     outcomes = [from_json(lane.outline) for lane in found.lanes]
     losses = [outcome.losses if outcome else () for outcome in outcomes]
-    return moving_race_figure(
+    figure = moving_race_figure(
         [lane.label for lane in config.lanes],
         lane_styles(config),
         grid_steps(config.steps),
         losses,
         TASKS[config.task].baseline_at(config.settings),
     )
+    return _by(found.made, figure)
 
 
 def is_recorded(race: str) -> bool:

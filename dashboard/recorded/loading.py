@@ -50,6 +50,11 @@ def made(recorded: str) -> Made:
     return Made(**{name: plain[name] for name in Made.__dataclass_fields__})
 
 
+def made_by(recorded: str) -> str:
+    """The code that made a recording; "" of a run that is none."""
+    return made(recorded).code if recorded else ""
+
+
 def by_older_code(recorded: str) -> bool:
     return made(recorded).code != code_version()
 

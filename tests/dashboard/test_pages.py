@@ -20,7 +20,7 @@ def charts(app: AppTest) -> dict[str, dict]:
     found = {}
     for element in components(app, "radam_lab_chart"):
         data = json.loads(element.proto.bytes)
-        found[data["filename"].removeprefix("radam-lab-")] = data["figure"]
+        found[data["name"]] = data["figure"]
     return found
 
 

@@ -3,9 +3,12 @@
 A server of its own, whose store is empty and which may use the recordings; all other tests go without them.
 """
 
-import pytest
+from pathlib import Path
 
-from bench.driving.visiting import button, mark, press, wait
+import pytest
+from playwright.sync_api import Locator, Page
+
+from bench.driving.visiting import button, flawless_page, mark, press, wait
 from dashboard.asked.presets import PRESETS
 from tests.conftest import opened, running_server, wait_until_drawn
 
@@ -73,3 +76,97 @@ def test_the_papers_rows_fit_on_any_screen(browser, recorded, width, theme):
         assert page.locator(".lab-chart").count() >= 5
         over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert over <= 1, "the page scrolls sideways"
+
+
+def panel_of(page: Page, chart: str) -> Locator:
+    """The export panel, opened from a chart's toolbar."""
+    box = page.locator(f"[data-chart={chart}], .st-key-chart-{chart} .lab-chart").first
+    box.scroll_into_view_if_needed()
+    box.hover()
+    box.locator("[data-title='Export figure']").click()
+    panel = page.locator("dialog.lab-figure")
+    panel.locator(".lab-figure-preview img").wait_for()
+    return panel
+
+
+def saved(page: Page, panel: Locator) -> tuple[str, bytes]:
+    with page.expect_download() as waiting:
+        panel.get_by_role("button", name="Save").click()
+    return waiting.value.suggested_filename, Path(waiting.value.path()).read_bytes()
+
+
+def changed(panel: Locator, name: str, value: str) -> None:
+    """The preview is drawn again."""
+    preview = panel.locator(".lab-figure-preview")
+    before = preview.get_attribute("data-drawn")
+    field = panel.locator(f"[name={name}]")
+    if field.evaluate("(one) => one.tagName") == "SELECT":
+        field.select_option(value)
+    else:
+        field.evaluate("(one, value) => { one.value = value; one.dispatchEvent(new Event('input')) }", value)
+    panel.locator(f".lab-figure-preview:not([data-drawn='{before}'])").wait_for()
+
+
+def test_what_is_exported_is_what_is_seen(browser, recorded):
+    """A hidden lane stays hidden, a zoom stays, and a file's name says what is in it."""
+    with opened(browser, f"{recorded}/race") as page:
+        wait(page, "d.state === 'finished' && Number(loss.points) > 100")
+        page.locator(".lab-card", has_text="Adam-2k").first.click()
+        page.wait_for_function("document.querySelectorAll('.lab-card[aria-pressed=false]').length === 1")
+        page.evaluate("Plotly.relayout(document.querySelector('[data-chart=loss]'), {'xaxis.range': [100, 300]})")
+        panel = panel_of(page, "loss")
+        changed(panel, "format", "svg")
+        name, svg = saved(page, panel)
+        assert name == "radam-lab-loss-figure-1-seed-0-16x9-light.svg"
+        assert b"Adam-eps" in svg
+        assert b"Adam-2k" not in svg
+        assert b">200<" in svg
+        assert b">600<" not in svg
+        assert b"seed 0" in svg
+        changed(panel, "step", "200")
+        changed(panel, "theme", "dark")
+        changed(panel, "format", "pdf")
+        name, pdf = saved(page, panel)
+        assert name == "radam-lab-loss-figure-1-seed-0-step-200-16x9-dark.pdf"
+        assert pdf.startswith(b"%PDF")
+        page.keyboard.press("Escape")
+        panel.wait_for(state="detached")
+
+
+def test_charts_side_by_side_and_the_numbers_behind_them(browser, recorded):
+    with opened(browser, f"{recorded}/rectification") as page:
+        panel = panel_of(page, "rectification")
+        panel.get_by_label("ρt: how many gradients the average holds").check()
+        changed(panel, "format", "svg")
+        name, svg = saved(page, panel)
+        assert name.startswith("radam-lab-rectification-and-rho-beta2-0.999")
+        assert svg.count(b'font-weight="bold">a</tspan>') == svg.count(b'font-weight="bold">b</tspan>') == 1
+        changed(panel, "title", "My own title")
+        panel.locator("[name=format]").select_option("csv")
+        panel.locator(".lab-figure-preview pre").wait_for()
+        _, table = saved(page, panel)
+        assert table.startswith(b"chart,curve,x,y,z")
+
+
+def test_the_panel_fits_a_telephone(browser, recorded):
+    with opened(browser, f"{recorded}/size", width=390, height=844, theme="dark") as page:
+        panel = panel_of(page, "variance-or-size")
+        place = panel.bounding_box()
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= 390
+        assert panel.evaluate("(box) => box.scrollWidth <= box.clientWidth")
+
+
+@pytest.mark.parametrize(("status", "words"), [(422, "the letters are missing"), (0, "the server does not answer")])
+def test_the_panel_says_what_is_missing_and_what_can_be_made(browser, recorded, status, words):
+    with flawless_page(browser, cut_off=True) as page:
+        page.goto(f"{recorded}/size")
+        wait_until_drawn(page)
+        panel = panel_of(page, "variance-or-size")
+        changed(panel, "format", "pdf")
+        answer = (lambda route: route.fulfill(status=status, body=words)) if status else (lambda route: route.abort())
+        page.route("**/api/figures/**", answer)
+        panel.get_by_role("button", name="Save").click()
+        panel.get_by_text(f"This figure cannot be made: {words}").wait_for()
+        changed(panel, "format", "svg")
+        assert saved(page, panel)[1].startswith(b"<svg")

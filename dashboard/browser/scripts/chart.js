@@ -1,8 +1,10 @@
 // @ts-check
 // A Plotly figure that is drawn once and updated in place.
+import { framesOf } from "./figure_frames.js"
+import { drawnNow } from "./figure_source.js"
 import { isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
 
-/** @import { ChartData, Component, Theme } from "./types.d.ts" */
+/** @import { ChartData, Component, FigureSource, Theme } from "./types.d.ts" */
 
 /** @type {WeakMap<HTMLElement, { theme: Theme, component: Component }>} */
 const shown = new WeakMap() // by box: after every click the page sends all its charts again, mostly as they were
@@ -27,7 +29,7 @@ async function draw(box, data, theme) {
     data: data.figure.data,
     layout,
     frames: data.figure.frames,
-    config: plotConfig(Plotly, box, data.filename),
+    config: plotConfig(Plotly, box, sourceOfChart(box, data, theme)),
   })
   box.dataset.drawn = String(Number(box.dataset.drawn ?? 0) + 1)
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches
@@ -39,6 +41,20 @@ async function draw(box, data, theme) {
       mode: "immediate",
     })
   }
+}
+
+/**
+ * @param {HTMLElement} box
+ * @param {ChartData} data
+ * @param {Theme} theme
+ * @returns {FigureSource}
+ */
+function sourceOfChart(box, data, theme) {
+  const { name, templates, plotlyUrl, figure } = data
+  const title = data.title || data.alt
+  const source = { name, title, ...figure.told, templates, theme, plotlyUrl, lanes: false, now: () => drawnNow(box) }
+  if (!figure.frames?.length) return source
+  return { ...source, moments: (/** @type {number} */ most) => framesOf({ ...figure, ...drawnNow(box) }, title, most) }
 }
 
 /**

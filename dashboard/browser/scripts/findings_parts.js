@@ -1,9 +1,10 @@
 // @ts-check
 // What the findings of a sweep are put together from, on whichever page: panels, tables, and charts in their boxes.
+import { drawnNow } from "./figure_source.js"
 import { element } from "./live_elements.js"
 import { plotConfig } from "./plot_parts.js"
 
-/** @import { Figure, PlotlyLibrary } from "./types.d.ts" */
+/** @import { Figure, FigureSource, PlotlyLibrary, SweepMessage, Theme } from "./types.d.ts" */
 
 export const HEIGHT = 380
 
@@ -19,21 +20,34 @@ export function chartBox(name, alt) {
 }
 
 /**
+ * What an exported figure of a sweep's is made of.
+ * @param {Pick<SweepMessage, "about" | "slug" | "templates" | "plotlyUrl">} message
+ * @param {Theme} theme
+ * @param {string} name
+ * @param {string} title
+ * @param {HTMLElement} box
+ * @returns {FigureSource}
+ */
+export function sourceIn({ about, slug, templates, plotlyUrl }, theme, name, title, box) {
+  return { name, title, about, slug, templates, plotlyUrl, theme, lanes: false, now: () => drawnNow(box) }
+}
+
+/**
  * @param {PlotlyLibrary} Plotly
  * @param {HTMLElement} box
  * @param {Figure} figure
- * @param {{ template: object | undefined, revision: string, filename: string }} how
+ * @param {{ revision: string, source: FigureSource }} how
  */
-export async function drawFigure(Plotly, box, figure, { template, revision, filename }) {
+export async function drawFigure(Plotly, box, figure, { revision, source }) {
   const layout = {
     ...figure.layout,
-    template,
+    template: source.templates[source.theme],
     height: HEIGHT,
     autosize: true,
     font: { size: box.offsetWidth < 520 ? 11 : 13 },
     uirevision: revision,
   }
-  await Plotly.react(box, figure.data, layout, plotConfig(Plotly, box, filename))
+  await Plotly.react(box, figure.data, layout, plotConfig(Plotly, box, source))
   box.classList.add("lab-chart")
   box.dataset.drawn = String(Number(box.dataset.drawn ?? 0) + 1)
 }

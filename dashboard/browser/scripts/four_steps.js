@@ -1,6 +1,6 @@
 // @ts-check
 // The page of Appendix C: a table beside the paper's that fills in as lanes are trained, and their curves.
-import { chartBox, drawFigure, tableOf } from "./findings_parts.js"
+import { chartBox, drawFigure, sourceIn, tableOf } from "./findings_parts.js"
 import { element, setText } from "./live_elements.js"
 import { isDark, loadPlotly, readData } from "./plot_parts.js"
 import { StatusBar } from "./status_bar.js"
@@ -75,9 +75,8 @@ export class FourStepsPage {
       this.tellFirstSteps(found.table.rows.length)
       if (this.chart.offsetWidth)
         await drawFigure(Plotly, this.chart, found.figures.courses, {
-          template: message.templates[this.theme ?? "light"],
           revision: message.drawn.revision,
-          filename: "radam-lab-four-steps-courses",
+          source: sourceIn(message, this.theme ?? "light", "four-steps", "Loss of each variant", this.chart),
         })
       going.mark(this.root)
     } catch (error) {

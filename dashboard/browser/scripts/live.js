@@ -9,7 +9,7 @@ import { Cards, Translations } from "./live_view.js"
 import { isDark, loadPlotly, readData } from "./plot_parts.js"
 import { StatusBar } from "./status_bar.js"
 
-/** @import { Component, Figure, Panel, RaceData, RaceMessage, Standing, Templates, Theme, View } from "./types.d.ts" */
+/** @import { Component, Figure, Panel, PlotlyLibrary, RaceData, RaceMessage, Standing, Templates, Theme, View } from "./types.d.ts" */
 
 const REDRAW_MS = 250
 const VIEW = "radam-lab-view" // in the tab's storage: found again after another page or a reload
@@ -38,6 +38,9 @@ export class Live {
     /** @type {Record<string, Figure>} */
     this.figures = {}
     this.plotlyUrl = ""
+    this.captioned = { about: "", slug: "" }
+    /** @type {number | null} a step that an exported figure shows the race at */
+    this.frozen = null
     this.revision = ""
     /** @type {Theme} */
     this.theme = "light"
@@ -72,6 +75,9 @@ export class Live {
     this.timer = undefined
     this.drawnAt = 0
     this.drawingTook = 0
+    this.drawing = false
+    this.again = false // something came while charts were being drawn
+    this.hurried = false // and somebody waits for it
   }
 
   /**
@@ -85,6 +91,7 @@ export class Live {
     this.theme = theme
     this.figures = data.figures
     this.together = data.together
+    this.captioned = { about: data.about, slug: data.slug }
     const same = this.revision === data.revision
     this.revision = data.revision
     this.follow(data)
@@ -175,6 +182,12 @@ export class Live {
     return `log<sub>10</sub> |${"gmv"[this.view.quantity]}|`
   }
 
+  /** Whose histograms are shown; none is the latest. */
+  get chosenStep() {
+    const { frozen, view } = this
+    return frozen === null ? view.step : Math.min(frozen, view.step ?? frozen)
+  }
+
   get lost() {
     return this.runs.some((run) => run.lost)
   }
@@ -216,9 +229,12 @@ export class Live {
    * @param {string[]} [parts]
    */
   answer(parts) {
-    clearTimeout(this.timer)
-    this.timer = undefined
-    this.drawnAt = Math.min(this.drawnAt, performance.now() - Math.max(REDRAW_MS, 3 * this.drawingTook) + 30)
+    this.hurried = this.drawing
+    if (!this.drawing) {
+      clearTimeout(this.timer)
+      this.timer = undefined
+      this.drawnAt = Math.min(this.drawnAt, performance.now() - Math.max(REDRAW_MS, 3 * this.drawingTook) + 30)
+    }
     this.changed(parts)
   }
 
@@ -244,32 +260,66 @@ export class Live {
 
   /** At most four times a second, and on a slow machine at most a quarter of its time. */
   schedule() {
+    this.again = this.drawing
+    if (this.drawing) return
     const pause = Math.max(REDRAW_MS, 3 * this.drawingTook)
     this.timer ??= setTimeout(() => this.draw(), Math.max(0, this.drawnAt + pause - performance.now()))
   }
 
   async draw() {
+    this.drawing = true
     try {
+      const waits = !window.Plotly // on a first visit for a second, in which much may have come
+      if (waits) this.tell()
       const Plotly = await loadPlotly(this.plotlyUrl)
+      if (waits) await painted()
       if (this.closed) return
+      this.again = this.hurried = false // what came meanwhile is drawn now
       const started = performance.now()
-      this.bar.draw()
-      this.cards.draw()
-      this.tools.draw()
-      this.translations.draw()
+      this.tell()
       const empty = this.runs.every((run) => !run.history.started)
       for (const chart of this.charts.values()) chart.section.hidden = empty && !chart.panel.shown_before
-      for (const chart of this.charts.values()) chart.draw(Plotly)
-      this.drawingTook = performance.now() - started
-      this.mark()
+      const first = await this.drawCharts(Plotly)
+      if (!first) this.drawingTook = performance.now() - started
     } catch (error) {
       const { message } = /** @type {Error} */ (error)
       this.bar.text.textContent = `The charts could not be drawn: ${message}. Reload the page to try again.`
       throw error
     } finally {
-      this.drawnAt = performance.now()
+      this.drawnAt = this.hurried ? 0 : performance.now()
       this.timer = undefined
+      this.drawing = this.hurried = false
+      if (this.again && !this.closed) this.schedule()
     }
+  }
+
+  /** All that needs no chart. */
+  tell() {
+    this.bar.draw()
+    this.cards.draw()
+    this.tools.draw()
+    this.translations.draw()
+  }
+
+  /**
+   * All at once where they are only changed. To make a chart takes many times as long: then each, from the loss on, is
+   * shown before the next one is made. Tells whether one was made.
+   * @param {PlotlyLibrary} Plotly
+   */
+  async drawCharts(Plotly) {
+    let first = false
+    for (const chart of [...this.charts.values()]) {
+      if (this.closed || this.hurried) return first
+      if (this.charts.get(chart.panel.name) !== chart) continue
+      const making = !chart.node.dataset.drawn
+      chart.draw(Plotly)
+      if (!making || !chart.node.dataset.drawn) continue
+      first = true
+      this.mark()
+      await painted()
+    }
+    if (!this.closed) this.mark()
+    return first
   }
 
   /** What is on the screen, for those who wait for it. */
@@ -309,6 +359,9 @@ export class Live {
     for (const chart of this.charts.values()) chart.close(window.Plotly)
   }
 }
+
+/** The browser may show what was drawn so far. No animation frame: a tab in the background has none. */
+const painted = () => new Promise((resolve) => setTimeout(resolve, 4))
 
 /** @type {WeakMap<HTMLElement, Live>} */
 const lives = new WeakMap()

@@ -7,7 +7,7 @@ import { plotConfig } from "./plot_parts.js"
 
 /** @import { Live } from "./live.js" */
 /** @import { LaneHistory } from "./live_history.js" */
-/** @import { Axis, Figure, Layout, Meta, Panel, Path, PlotlyLibrary, Series, Trace, Value, View } from "./types.d.ts" */
+/** @import { Axis, Figure, Layout, Meta, Panel, Path, PlotlyLibrary, Room, Series, Trace, Value, View } from "./types.d.ts" */
 
 export const MOST_IN_LEGEND = 8 // lanes
 
@@ -47,8 +47,7 @@ export class LiveChart {
       uirevision: `${revision}-${view.stepAxis}-${this.panel.name === "loss" ? view.lossAxis : ""}`,
       font: { size: narrow ? 11 : 13 },
     }
-    const saved = { showlegend: true, font: { size: 15 } }
-    const config = plotConfig(Plotly, this.node, `radam-lab-race-${this.panel.name}`, saved)
+    const config = plotConfig(Plotly, this.node, this)
     this.node.style.minHeight = `${layout.height}px`
     Plotly.react(this.node, figure.data, layout, config)
     this.node.classList.add("lab-chart") // as still charts are called: every one on a page has been drawn
@@ -57,12 +56,97 @@ export class LiveChart {
     this.node.dataset.points = String(Math.max(0, ...measured.map(({ x }) => x.length)))
   }
 
+  // What an exported figure is made of (figure_source.js).
+
+  get name() {
+    return this.panel.name
+  }
+
+  get title() {
+    return this.panel.title
+  }
+
+  get about() {
+    return this.live.captioned.about
+  }
+
+  get slug() {
+    return this.live.captioned.slug
+  }
+
+  get templates() {
+    return this.live.templates
+  }
+
+  get theme() {
+    return this.live.theme
+  }
+
+  get plotlyUrl() {
+    return this.live.plotlyUrl
+  }
+
+  get lanes() {
+    return true
+  }
+
+  /** @param {Room} room */
+  now({ width, height }) {
+    return this.zoomed(this.figure(width, height))
+  }
+
+  last() {
+    return Math.max(...this.live.runs.map(({ history }) => history.step))
+  }
+
+  /**
+   * @param {number} step
+   * @param {Room} room
+   */
+  at(step, room) {
+    this.live.frozen = step
+    try {
+      return this.now(room)
+    } finally {
+      this.live.frozen = null
+    }
+  }
+
+  /**
+   * The race as it grew: its loss, and beside it the ridges of its gradients.
+   * @param {number} most
+   */
+  moments(most) {
+    const { charts, view } = this.live
+    const shown = ["loss", "ridges"].flatMap((name) => charts.get(name) ?? [])
+    const last = this.last()
+    /** @type {(i: number) => number} */
+    const step = (i) => Math.round(view.stepAxis === "log" ? last ** (i / most) : (last * i) / most)
+    const steps = [...new Set(Array.from({ length: most }, (_, i) => Math.max(1, step(i + 1))))]
+    return steps.map(
+      (at) => (/** @type {Room} */ room) =>
+        shown.map((chart) => ({ title: chart.title, lanes: true, figure: chart.at(at, room) })),
+    )
+  }
+
+  /**
+   * As far as the visitor has zoomed in.
+   * @param {Figure} figure
+   */
+  zoomed({ data, layout }) {
+    const drawn = /** @type {Partial<Figure>} */ (this.node).layout ?? {}
+    const axes = Object.keys(layout).filter((name) => /^[xy]axis/.test(name) && drawn[name]?.autorange === false)
+    const own = axes.map((name) => [name, { ...layout[name], range: drawn[name].range, autorange: false }])
+    return { data, layout: { ...layout, ...Object.fromEntries(own) } }
+  }
+
   /**
    * A figure that came from the server, with its traces filled.
    * @param {number} width
+   * @param {number} [_height] that an exported figure has; on the page a chart has its own
    * @returns {Figure}
    */
-  figure(width) {
+  figure(width, _height) {
     const { view, figures, runs } = this.live
     const { data, layout } = figures[this.panel.name]
     const drawn = structuredClone(layout)
@@ -93,7 +177,7 @@ export class LiveChart {
   filled(trace) {
     const { meta } = trace
     if (!meta) return trace
-    const { view, runs } = this.live
+    const { view, runs, frozen } = this.live
     const shown = !this.live.hidden.has(`${meta.run ?? 0}:${meta.lane}`)
     if (meta.of === "limit") return { ...trace, visible: shown }
     const lane = runs[meta.run ?? 0].history.lanes[meta.lane]
@@ -102,8 +186,9 @@ export class LiveChart {
     const plan = /** @type {Series} */ (trace)
     let series = meta.of === "plan" ? upTo(plan, lane.step) : lane.series(meta, view.group)
     if (meta.smooth) series = smoothed(/** @type {Series} */ (series), smoothing)
+    if (frozen !== null && this.panel.steps) series = upTo(/** @type {Series} */ (series), frozen)
     const drawn = { ...trace, ...thinned(/** @type {Path} */ (series)), visible: shown }
-    return meta.start && lane.divergedAt !== null ? withCross(drawn) : drawn
+    return meta.start && lane.lostAt(frozen) ? withCross(drawn) : drawn
   }
 
   /**
@@ -243,7 +328,7 @@ class OverlayChart extends LiveChart {
   figure() {
     const { view } = this.live
     const data = laneTraces(this.live, (history) => {
-      const histogram = history.histogramAt(view.step)
+      const histogram = history.histogramAt(this.live.chosenStep)
       return histogram && history.distribution(histogram, view.quantity, view.group)
     })
     for (const trace of data) trace.line = { ...trace.line, shape: "spline", smoothing: 0.6 }
@@ -262,7 +347,7 @@ class LayerChart extends LiveChart {
     const data = laneTraces(
       this.live,
       (history) => {
-        const histogram = history.histogramAt(this.live.view.step)
+        const histogram = history.histogramAt(this.live.chosenStep)
         return histogram && { x: histogram.groups, y: histogram.by_group.grad_norm ?? [] }
       },
       { mode: "lines+markers" },
@@ -308,42 +393,56 @@ export function leftOut(lanes) {
 }
 
 const LETTER = 7 // pixels of a panel's title
+const EXPORTED_LETTER = 8.6
+const LEAST_LETTERS = 10 // of a lane's name
 const RIDGES = 300 // pixels of a panel's height
 const GAP = 46
+const AROUND = 72
+const LEAST_RIDGES = 90
 
 /** Ridges: a panel for each lane on one axis of log10 |g|, step 1 at the back and time towards the reader. */
 class RidgeChart extends LiveChart {
+  /** Its panels' titles are its legend. @override */
+  get lanes() {
+    return false
+  }
+
   /**
    * @override
    * @param {number} width
+   * @param {number} [given] height
    * @returns {Figure}
    */
-  figure(width) {
+  figure(width, given) {
     const { live } = this
     const [run] = live.runs
     const steps = run.history.histogramSteps
     const lanes = run.lanes.map((lane, k) => ({ ...lane, k })).filter(({ k }) => !live.hidden.has(`0:${k}`))
-    const columns = Math.max(1, Math.min(lanes.length, Math.floor(width / 150)))
+    const columns = ridgeColumns(lanes.length, width, given)
     const rows = Math.max(1, Math.ceil(lanes.length / columns))
-    const height = rows * (RIDGES + GAP) - GAP + 72
+    // In an exported figure letters are larger than here; where a panel has no room for its lane's name, a legend has it.
+    const letters = width / columns / (given ? EXPORTED_LETTER : LETTER)
+    const titled = !given || letters >= LEAST_LETTERS
+    const high = given ? Math.max(40, (given - AROUND + GAP) / rows - GAP) : RIDGES
+    const whole = rows * (high + GAP) - GAP
     /** @type {Layout} */
-    const layout = { height, annotations: [], margin: { l: 44, r: 8, t: 28, b: 44 } }
-    const ridges = lanes.map(({ k }) => ridgesOf(run.history.lanes[k], live.view))
+    const layout = { height: whole + AROUND, annotations: [], margin: { l: 44, r: 8, t: 28, b: 44 } }
+    const ridges = lanes.map(({ k }) => ridgesOf(run.history.lanes[k], live.view, live.frozen ?? Infinity))
     const together = ridges.flatMap((own) => [...own.values()])
     const highest = Math.max(1e-9, ...together.map(({ y }) => Math.max(0, ...y)))
-    const [low, high] = filledRange(together)
+    const range = filledRange(together)
     const data = lanes.flatMap((lane, i) => {
       const suffix = i ? String(i + 1) : ""
       const [column, row] = [i % columns, Math.floor(i / columns)]
-      const top = 1 - (row * (RIDGES + GAP)) / (rows * (RIDGES + GAP) - GAP)
+      const top = 1 - (row * (high + GAP)) / whole
       const domain = {
         x: [column / columns + 0.004, (column + 1) / columns - 0.004],
-        y: [Math.max(0, top - RIDGES / (rows * (RIDGES + GAP) - GAP)), top],
+        y: [Math.max(0, top - high / whole), top],
       }
       layout[`xaxis${suffix}`] = {
         domain: domain.x,
         anchor: `y${suffix}`,
-        range: [low, high],
+        range,
         nticks: 5,
         tickfont: { size: 11 },
       }
@@ -359,29 +458,30 @@ class RidgeChart extends LiveChart {
         automargin: false,
         ...(column === 0 && row === 0 ? { title: { text: "step", standoff: 2 } } : {}),
       }
-      layout.annotations.push({
-        text: `<b>${escaped(shortened(lane.label, width / columns / LETTER))}</b>`,
-        font: { color: lane.line.color, size: 12 },
-        x: (domain.x[0] + domain.x[1]) / 2,
-        y: domain.y[1],
-        xref: "paper",
-        yref: "paper",
-        xanchor: "center",
-        yanchor: "bottom",
-        showarrow: false,
-      })
+      if (titled)
+        layout.annotations.push({
+          text: `<b>${escaped(shortened(lane.label, letters))}</b>`,
+          font: { color: lane.line.color, size: 12 },
+          x: (domain.x[0] + domain.x[1]) / 2,
+          y: domain.y[1],
+          xref: "paper",
+          yref: "paper",
+          xanchor: "center",
+          yanchor: "bottom",
+          showarrow: false,
+        })
       /** @type {Path} */
       const all = { x: [], y: [] }
       /** @type {Path} */
       const chosen = { x: [], y: [] }
-      const at = run.history.lanes[lane.k].histogramAt(live.view.step)?.t
+      const at = run.history.lanes[lane.k].histogramAt(live.chosenStep)?.t
       for (const [t, ridge] of ridges[i])
         for (const path of t === at ? [all, chosen] : [all]) appendRidge(path, ridge, steps.indexOf(t), highest)
       const shared = {
         type: "scatter",
         mode: "lines",
         name: escaped(lane.label),
-        showlegend: false,
+        showlegend: !titled,
         hoverinfo: "skip",
         fill: "toself",
         xaxis: `x${suffix}`,
@@ -410,12 +510,26 @@ class RidgeChart extends LiveChart {
 }
 
 /**
+ * Panels wide enough for their titles; where the height is given, more beside each other until they are high enough.
+ * @param {number} lanes
+ * @param {number} width
+ * @param {number} [height]
+ */
+function ridgeColumns(lanes, width, height = Infinity) {
+  let columns = Math.max(1, Math.min(lanes, Math.floor(width / 150)))
+  while (columns < lanes && (height - AROUND + GAP) / Math.ceil(lanes / columns) - GAP < LEAST_RIDGES) columns++
+  return columns
+}
+
+/**
  * A lane's distributions by their steps: it may have none yet where another has one.
  * @param {LaneHistory} history
  * @param {View} view
+ * @param {number} last
  */
-function ridgesOf(history, { quantity, group }) {
-  return new Map(history.histograms.map((own) => [own.t, history.distribution(own, quantity, group)]))
+function ridgesOf(history, { quantity, group }, last) {
+  const known = history.histograms.filter(({ t }) => t <= last)
+  return new Map(known.map((own) => [own.t, history.distribution(own, quantity, group)]))
 }
 
 /**

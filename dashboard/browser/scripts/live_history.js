@@ -161,6 +161,14 @@ export class LaneHistory {
   }
 
   /**
+   * Whether it has diverged, by now or by a step.
+   * @param {number | null} step
+   */
+  lostAt(step) {
+    return this.divergedAt !== null && this.divergedAt <= (step ?? Infinity)
+  }
+
+  /**
    * The histogram of a step, or the latest before it; without a step, the latest. None of a lane that is lost by then.
    * @param {number | null} step
    */

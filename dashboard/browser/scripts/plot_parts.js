@@ -1,7 +1,8 @@
 // @ts-check
-// What still and live charts share: one plotly.js for the page, light or dark, and buttons that save for a slide.
+// What still and live charts share: one plotly.js for the page, light or dark, and a button that exports it.
+import { exportable } from "./figure_source.js"
 
-/** @import { Layout, PlotlyLibrary } from "./types.d.ts" */
+/** @import { FigureSource, PlotlyLibrary } from "./types.d.ts" */
 
 /**
  * A component's data come as JSON in bytes: the server made most of it once, for everybody.
@@ -37,55 +38,38 @@ export function isDark(element) {
   return 0.299 * r + 0.587 * g + 0.114 * b < 128
 }
 
-/**
- * @param {PlotlyLibrary} Plotly
- * @param {"png" | "svg"} format
- * @param {string} filename
- * @param {Layout} [layout]
- */
-function saveButton(Plotly, format, filename, layout) {
-  return {
-    name: `save-${format}`,
-    title: format === "png" ? "Save as PNG (3x)" : "Save as SVG",
-    icon: format === "png" ? Plotly.Icons.camera : Plotly.Icons.disk,
-    /** @param {HTMLElement & { data: object[], layout: Layout }} graph */
-    click: (graph) =>
-      Plotly.downloadImage(layout ? { data: graph.data, layout: { ...graph.layout, ...layout } } : graph, {
-        format,
-        filename,
-        width: graph.offsetWidth,
-        height: graph.offsetHeight,
-        scale: format === "png" ? 3 : 1,
-      }),
-  }
-}
+/** @param {PlotlyLibrary} Plotly */
+const exportButton = (Plotly) => ({
+  name: "export-figure",
+  title: "Export figure",
+  icon: Plotly.Icons.camera,
+  click: (/** @type {Element} */ box) => import("./figure_panel.js").then(({ openPanel }) => openPanel(box)),
+})
 
 /** @type {WeakMap<Element, { small: boolean, config: object }>} */
 const configs = new WeakMap()
 
 /**
  * The same object for a box each time: to Plotly another one, as another function for a button makes it, is another
- * plot, drawn anew with its zoom forgotten. `saved` is layout that only a saved image gets, such as a legend.
+ * plot, drawn anew with its zoom forgotten.
  * @param {PlotlyLibrary} Plotly
  * @param {Element} box
- * @param {string} filename
- * @param {Layout} [saved]
+ * @param {FigureSource} source what an exported figure is made of
  * @param {object} [more] of Plotly's settings
  * @returns {object}
  */
-export function plotConfig(Plotly, box, filename, saved, more = {}) {
+export function plotConfig(Plotly, box, source, more = {}) {
+  exportable(box, source)
   const small = matchMedia("(max-width: 640px), (hover: none)").matches // a telephone has no room and nothing hovers
   const known = configs.get(box)
   if (known?.small === small) return known.config
+  const own = [exportButton(Plotly)]
   const config = {
     responsive: true,
     displaylogo: false,
-    displayModeBar: small ? false : "hover",
+    displayModeBar: small || "hover",
     scrollZoom: false,
-    modeBarButtons: [
-      [saveButton(Plotly, "png", filename, saved), saveButton(Plotly, "svg", filename, saved)],
-      ["zoom2d", "pan2d", "autoScale2d"],
-    ],
+    modeBarButtons: small ? [own] : [own, ["zoom2d", "pan2d", "autoScale2d"]],
     ...more,
   }
   configs.set(box, { small, config })

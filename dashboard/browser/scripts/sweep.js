@@ -1,5 +1,6 @@
 // @ts-check
 // The sweep page: maps that fill in as lanes are trained, and what follows from those that are done.
+import { sourceIn } from "./findings_parts.js"
 import { element, setText } from "./live_elements.js"
 import { isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
 import { StatusBar } from "./status_bar.js"
@@ -8,7 +9,7 @@ import { filledMaps } from "./sweep_maps.js"
 import { SweepRun } from "./sweep_run.js"
 import { SweepTools } from "./sweep_tools.js"
 
-/** @import { Component, Findings, MapQuantity, Sweep, SweepMessage, Templates, Theme } from "./types.d.ts" */
+/** @import { Component, FigureSource, Findings, MapQuantity, Sweep, SweepMessage, Templates, Theme } from "./types.d.ts" */
 
 const REDRAW_MS = 250
 const EVERY_CLICK = { doubleClick: false, doubleClickDelay: 1 } // two cells in quick succession are two clicks
@@ -56,6 +57,7 @@ export class SweepPage {
    * @param {Theme} theme
    */
   update(message, theme) {
+    this.message = message
     /** @type {Templates} */
     this.templates = message.templates
     this.theme = theme
@@ -145,7 +147,7 @@ export class SweepPage {
       this.map,
       data,
       drawn,
-      plotConfig(Plotly, this.map, "radam-lab-sweep-maps", undefined, EVERY_CLICK),
+      plotConfig(Plotly, this.map, this.source("maps", "How forgiving is each method?", this.map), EVERY_CLICK),
     )
     this.map.classList.add("lab-chart")
     this.map.dataset.drawn = String(Number(this.map.dataset.drawn ?? 0) + 1)
@@ -158,6 +160,17 @@ export class SweepPage {
         if (meta?.cells) this.pick(meta.cells[pointIndex[0]][pointIndex[1]])
       })
     }
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} title
+   * @param {HTMLElement} box
+   * @returns {FigureSource}
+   */
+  source(name, title, box) {
+    const message = /** @type {SweepMessage} */ (this.message)
+    return sourceIn(message, this.theme ?? "light", name, title, box)
   }
 
   /** @param {number[]} places of the lanes of the cell that was clicked */

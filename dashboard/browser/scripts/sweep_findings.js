@@ -12,6 +12,12 @@ const [LEARNED, FAILED] = [
   { name: "did not learn", color: "#D55E00", symbol: "x" },
 ]
 
+const TITLES = {
+  rates: "Final loss against the learning rate",
+  courses: "Each method at its best cell",
+  signs: "Two early measures",
+}
+
 export class SweepFindings {
   /** @param {SweepPage} page */
   constructor(page) {
@@ -31,13 +37,13 @@ export class SweepFindings {
       { className: "lab-grid", hidden: true },
       panel("How forgiving is each method?", "", [this.table], "", true),
       panel(
-        "Final loss against the learning rate",
+        TITLES.rates,
         "",
         [this.charts.rates],
         "Mean of the last 20 steps, over the seeds; the band is their range. A lane that diverged counts with its first loss.",
       ),
       panel(
-        "Each method at its best cell",
+        TITLES.courses,
         "",
         [this.charts.courses],
         "The cell with the lowest mean final loss of all that are done; the band is the range over its seeds.",
@@ -48,12 +54,7 @@ export class SweepFindings {
         [this.told, this.signs],
         "AUC for “does not learn” over all lanes that are done, by what was measured at steps 10, 25 and 50. Which side warns was fixed before any sweep was run.",
       ),
-      panel(
-        "Two early measures",
-        element("span", {}, "across ", x, " up ", y),
-        [this.charts.signs],
-        "A point is a lane.",
-      ),
+      panel(TITLES.signs, element("span", {}, "across ", x, " up ", y), [this.charts.signs], "A point is a lane."),
     )
     /** @type {Findings | null} */
     this.found = null
@@ -96,9 +97,8 @@ export class SweepFindings {
       const box = this.charts[/** @type {keyof SweepFindings["charts"]} */ (name)]
       if (!box.offsetWidth) continue
       await drawFigure(Plotly, box, figure, {
-        template: page.templates?.[page.theme ?? "light"],
         revision: `${page.sweep?.revision}-${name}`,
-        filename: `radam-lab-sweep-${name}`,
+        source: page.source(name, TITLES[/** @type {keyof typeof TITLES} */ (name)], box),
       })
     }
   }

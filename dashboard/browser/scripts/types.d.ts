@@ -131,7 +131,7 @@ export interface Trace {
   meta?: Meta
   xaxis?: string
   yaxis?: string
-  visible?: boolean
+  visible?: boolean | "legendonly"
   [other: string]: unknown
 }
 
@@ -155,14 +155,89 @@ export interface Figure {
 export type Templates = Record<Theme, { layout: Layout }>
 
 /** The data of a still chart (dashboard/browser/chart.py). */
-export interface ChartData {
-  figure: Figure
+export type ChartData = {
+  figure: Figure & { told: Told }
   templates: Templates
   plotlyUrl: string
-  filename: string
+  name: string
+  title: string // of an exported figure; without one, what `alt` says
   alt: string
   height: number
   play: boolean
+}
+
+/** What an exported figure says of a chart's settings, in words and in a file's name (dashboard/words/captions.py). */
+export interface Told {
+  about: string
+  slug: string
+}
+
+/** Where an exported figure comes from. */
+export interface FigureSource extends Told {
+  name: string
+  title: string
+  lanes: boolean // the page shows its legend elsewhere
+  templates: Templates
+  theme: Theme
+  plotlyUrl: string
+  now(room: Room): Figure
+  last?(): number // the step it has come to, where it can also be shown as it was before
+  at?(step: number, room: Room): Figure
+  moments?(most: number): ((room: Room) => FigurePart[])[]
+}
+
+/** So many pixels for a chart whose letters have 13. */
+export interface Room {
+  width: number
+  height: number
+}
+
+export interface FigurePart {
+  title: string
+  lanes: boolean
+  figure: Figure
+}
+
+/** What a visitor, or the command line, asks of a figure. */
+export interface FigureOptions {
+  format: string
+  size: string
+  theme: Theme
+  transparent: boolean
+  scale: number // of the letters
+  pixels: number
+  legend: boolean
+  titled: boolean
+  title: string
+  caption: boolean
+  step: number | null
+  frames: number
+  seconds: number
+  link?: string
+}
+
+/** How it is drawn. Lengths are points. */
+export interface FigureLook {
+  size: FigureForms["sizes"][string]
+  theme: Theme
+  templates: Templates
+  scale: number
+  legend: boolean
+  transparent: boolean
+  title: string
+  caption: string
+  fonts(bold: boolean): string
+}
+
+/** figure_forms.json */
+export interface FigureForms {
+  sizes: Record<string, { width: number; height: number; letters: number; told: string }>
+  formats: Record<string, { told: string; type: string }>
+  scales: { least: number; most: number }
+  pixels: number[]
+  charts: number
+  frames: { least: number; most: number; usual: number }
+  seconds: { least: number; most: number; usual: number }
 }
 
 /** A chart's place on a page with lanes (dashboard/browser/panel.py). */
@@ -180,7 +255,7 @@ export interface Panel {
 }
 
 /** The data of a page with lanes (dashboard/browser/live.py). */
-export interface RaceMessage {
+export interface RaceMessage extends Told {
   base: string
   plotlyUrl: string
   templates: Templates
@@ -261,7 +336,7 @@ export interface Findings {
 }
 
 /** The data of the sweep page. */
-export interface SweepMessage {
+export interface SweepMessage extends Told {
   base: string
   plotlyUrl: string
   templates: Templates
@@ -288,7 +363,7 @@ export interface PlotlyLibrary {
   react(box: HTMLElement, figure: object): Promise<unknown>
   react(box: HTMLElement, data: object[], layout: object, config: object): Promise<unknown>
   animate(box: HTMLElement, frames: null, settings: object): Promise<unknown>
-  downloadImage(figure: object, settings: object): Promise<string>
+  toImage(figure: object, settings: object): Promise<string>
   purge(box: HTMLElement): void
 }
 

@@ -1,0 +1,256 @@
+"""`python -m dashboard figure NAME --out fig.pdf`, `figures`: the pages' charts as files, without opening a page."""
+
+import argparse
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dashboard.asked.presets import PRESETS
+from dashboard.asked.sweep_presets import SWEEPS
+from dashboard.browser.norm_panels import NORM_PANELS
+from dashboard.browser.race_panels import PANELS
+from dashboard.command_settings import APP
+from dashboard.export.forms import FORMATS, LEAST_SCALE, MOST_SCALE, PIXELS, SIZES
+from dashboard.paper.rows import ROWS
+from dashboard.words.questions import QUESTIONS
+from dashboard.words.titles import TITLES
+
+RACE, SWEEP, ROW = "figure-1", "map", "figure-1"  # shown where none is named
+
+
+@dataclass(frozen=True)
+class Named:
+    """A chart by its name on the command line: on which page it stands, and what it is called there."""
+
+    page: str
+    chart: str
+    told: str
+
+
+def _theory() -> Iterator[tuple[str, Named]]:
+    pages = {
+        "home": ("home", "home-race"),
+        "rectification": ("rectification", "rho", "learning-rate", "several-beta2"),
+        "variance": (
+            "variance",
+            "rectified-variance",
+            "approximation-error",
+            "paper-approximation",
+            "paper-simulation",
+        ),
+        "size": ("variance-or-size",),
+        "implementations": ("implementations",),
+        "four-steps": ("four-steps-gradients", "four-steps-updates", "four-steps-layers", "four-steps-planned"),
+    }
+    for page, charts in pages.items():
+        yield from ((chart, Named(page, chart, _plain(TITLES[chart]))) for chart in charts)
+
+
+def _plain(title: str) -> str:
+    return title.replace("<sub>", "_").replace("</sub>", "")
+
+
+FIGURES: dict[str, Named] = {
+    **{f"race-{panel.name}": Named("race", panel.name, _plain(panel.title)) for panel in PANELS},
+    "sweep-maps": Named("sweep", "maps", "the maps of a sweep"),
+    "sweep-rates": Named("sweep", "rates", "final loss against the learning rate"),
+    "sweep-courses": Named("sweep", "courses", "each method at its best cell"),
+    "sweep-signs": Named("sweep", "signs", "two early measures of every lane"),
+    "paper": Named("paper", "paper-{row}", "a row of the paper's page, by --row"),
+    "four-steps": Named("four-steps", "four-steps", "Appendix C: the loss of each variant"),
+    **{f"norms-{panel.name}": Named("norms", panel.name, _plain(panel.title)) for panel in NORM_PANELS},
+    **dict(_theory()),
+    **{
+        f"question-{question.key}": Named("implementations", f"question-{question.key}", question.question)
+        for question in QUESTIONS
+    },
+}
+# What a talk about the paper may want, from the recordings.
+TALK: tuple[tuple[str, dict[str, str]], ...] = (
+    *((f"race-{name}", {"preset": "figure-1"}) for name in ("loss", "schedule", "ridges", "rho", "metric")),
+    ("race-loss", {"preset": "collapse"}),
+    ("race-loss", {"preset": "digits"}),
+    ("sweep-maps", {"preset": "map"}),
+    ("sweep-rates", {"preset": "rates"}),
+    ("sweep-courses", {"preset": "figure-1"}),
+    *(("paper", {"row": row.name}) for row in ROWS if row.sweep or row.theory),
+    ("four-steps", {}),
+    *((name, {}) for name in ("norms-loss", "norms-preconditioned", "norms-by-layer")),
+    *((name, {}) for name in ("rectification", "rho", "several-beta2", "variance", "rectified-variance")),
+    *((name, {}) for name in ("approximation-error", "variance-or-size", "implementations")),
+)
+
+
+def add_parsers(commands: Any) -> None:
+    one = commands.add_parser("figure", help="draw a chart of the pages into a file")
+    one.add_argument("name", metavar="NAME", help="one that `figures` lists; up to four, joined by +, side by side")
+    one.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help=f"its ending says the form: {', '.join(FORMATS)}"
+    )
+    what = one.add_mutually_exclusive_group()
+    what.add_argument("--preset", metavar="P", help=f"a race by name: {', '.join(PRESETS)}")
+    what.add_argument(
+        "--run", dest="run_id", metavar="ID", help="a race or sweep of the store, by the id in its address"
+    )
+    what.add_argument("--sweep", metavar="S", help=f"a sweep by name: {', '.join(SWEEPS)}")
+    what.add_argument("--row", metavar="ROW", help=f"a row of the paper's page: {', '.join(row.name for row in ROWS)}")
+    one.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="as in a page's address: beta2=0.99"
+    )
+    one.add_argument("--size", default="16:9", help=f"one of {', '.join(SIZES)}")
+    one.add_argument("--theme", default="light", help="light or dark")
+    one.add_argument("--scale", type=float, default=1.0, help=f"of the letters, {LEAST_SCALE:g} to {MOST_SCALE:g}")
+    one.add_argument("--pixels", type=int, default=2, help=f"of a PNG, times: {', '.join(map(str, PIXELS))}")
+    one.add_argument("--step", type=int, help="a race as it was at this step")
+    one.add_argument("--title", help="another one; an empty one leaves it out")
+    one.add_argument("--no-legend", action="store_true")
+    one.add_argument("--no-caption", action="store_true")
+    one.add_argument("--transparent", action="store_true")
+    one.add_argument("--frames", type=int, default=48, help="pictures of a moving figure")
+    one.add_argument("--seconds", type=float, default=6.0, help="how long a moving figure takes")
+    one.set_defaults(run=_figure)
+    every = commands.add_parser("figures", help="list the figures, one a line, the name first")
+    every.add_argument("--into", type=Path, metavar="FOLDER", help="make the set for a talk: both themes, PDF and PNG")
+    every.set_defaults(run=_figures)
+
+
+def _figure(options: argparse.Namespace) -> int:
+    try:
+        names, page, query = asked(options)
+        wanted = _options(options)
+        from dashboard.figure_studio import Studio
+
+        with Studio() as studio:
+            _, made = studio.figure(page, query, names, {**wanted, "link": link(page, query)})
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_bytes(made)
+    except (ValueError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"{options.out}: {len(made):,} bytes")
+    return 0
+
+
+def asked(options: argparse.Namespace) -> tuple[tuple[str, ...], str, dict[str, str]]:
+    """The charts' names on their page, the page, and its address. `ValueError` says what is not there."""
+    given = options.name.split("+")
+    for name in given:
+        if name not in FIGURES:
+            raise ValueError(f"NAME must be one that `python -m dashboard figures` lists, got {name!r}")
+    pages = {FIGURES[name].page for name in given}
+    if len(pages) > 1 or len(given) > 4:
+        raise ValueError("up to four figures of one page can stand side by side")
+    (page,) = pages
+    shows: dict[str, tuple[str, Collection[str], str]] = {
+        "preset": ("race", PRESETS, "preset"),
+        "sweep": ("sweep", SWEEPS, "preset"),
+        "row": ("paper", [row.name for row in ROWS], "row"),
+    }
+    query: dict[str, str] = {}
+    for option, (home, names, parameter) in shows.items():
+        value = getattr(options, option)
+        if value is None:
+            continue
+        if value not in names:
+            raise ValueError(f"--{option} must be one of {', '.join(names)}, got {value!r}")
+        if page != home:
+            raise ValueError(f"--{option} is for figures of the page {home}, and {options.name} is of {page}")
+        query[parameter] = value
+    if options.run_id is not None:
+        if page not in ("race", "sweep"):
+            raise ValueError(f"--run is for figures of races and sweeps, and {options.name} is of the page {page}")
+        query["run"] = options.run_id
+    for text in options.set:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"--set must be NAME=VALUE, as in the page's address, got {text!r}")
+        query[name] = value
+    if not query:
+        query = _usual(page)
+    return tuple(FIGURES[name].chart.format(row=query.get("row", ROW)) for name in given), page, query
+
+
+def _usual(page: str) -> dict[str, str]:
+    return {"race": {"preset": RACE}, "sweep": {"preset": SWEEP}, "paper": {"row": ROW}}.get(page, {})
+
+
+def _options(options: argparse.Namespace) -> dict[str, Any]:
+    form = options.out.suffix.removeprefix(".").lower()
+    for name, value, allowed in (
+        ("the ending of --out", form, FORMATS),
+        ("--size", options.size, SIZES),
+        ("--theme", options.theme, ("light", "dark")),
+        ("--pixels", options.pixels, PIXELS),
+    ):
+        if value not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
+    if not LEAST_SCALE <= options.scale <= MOST_SCALE:
+        raise ValueError(f"--scale must be between {LEAST_SCALE:g} and {MOST_SCALE:g}, got {options.scale:g}")
+    if options.step is not None and options.step < 1:
+        raise ValueError(f"--step must be at least 1, got {options.step}")
+    named = {} if options.title is None else {"title": options.title}
+    return figure_options(
+        form,
+        size=options.size,
+        theme=options.theme,
+        scale=options.scale,
+        pixels=options.pixels,
+        step=options.step,
+        transparent=options.transparent,
+        legend=not options.no_legend,
+        titled=options.title != "",
+        caption=not options.no_caption,
+        frames=options.frames,
+        seconds=options.seconds,
+        **named,
+    )
+
+
+def figure_options(form: str, **changed: Any) -> dict[str, Any]:
+    """As the panel of a page begins, but for what is `changed`."""
+    usual = {
+        "size": "16:9",
+        "theme": "light",
+        "transparent": False,
+        "scale": 1.0,
+        "pixels": 2,
+        "legend": True,
+        "titled": True,
+        "caption": True,
+        "step": None,
+        "frames": 48,
+        "seconds": 6,
+    }
+    return {"format": form, **usual, **changed}
+
+
+def link(page: str, query: Mapping[str, str]) -> str:
+    """Where the figure's chart stands in the app."""
+    asked = "&".join(f"{name}={value}" for name, value in query.items())
+    return f"{APP.removeprefix('http://')}/{page}" + (f"?{asked}" if asked else "")
+
+
+def _figures(options: argparse.Namespace) -> int:
+    if options.into is None:
+        width = max(map(len, FIGURES))
+        for name, figure in FIGURES.items():
+            print(f"{name:<{width}}  {figure.told} ({figure.page})")
+        return 0
+    from dashboard.figure_studio import Studio
+
+    options.into.mkdir(parents=True, exist_ok=True)
+    made = 0
+    with Studio() as studio:
+        for name, query in TALK:
+            figure = FIGURES[name]
+            chart = figure.chart.format(row=query.get("row", ""))
+            for theme in ("light", "dark"):
+                for form in ("pdf", "png"):
+                    wanted = figure_options(form, theme=theme, link=link(figure.page, query))
+                    file, content = studio.figure(figure.page, query, (chart,), wanted)
+                    (options.into / file).write_bytes(content)
+                    made += 1
+    print(f"{made} files in {options.into}")
+    return 0
