@@ -126,6 +126,8 @@ HEADINGS = {
     "dashboard/paper/rows.py": ("The paper",),
     "dashboard/paper/claims.py": ("The paper",),
     "dashboard/words/paper_words.py": ("The paper",),
+    "dashboard/words/titles.py": (*PAGES, "Four steps"),
+    "dashboard/words/captions.py": (),
     "pages/paper.py": ("The paper",),
 }
 IN_WORDS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20}

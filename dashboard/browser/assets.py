@@ -55,7 +55,8 @@ def importing(script: str, box: str) -> str:
 
 def script_url(name: str) -> str:
     if name not in _SCRIPTS:
-        raise ValueError(f"script must be one of {', '.join(_SCRIPTS)}, got {name!r}")
+        known = ", ".join(known for known in _SCRIPTS if known.endswith(".js"))
+        raise ValueError(f"script must be one of {known}, got {name!r}")
     return f"{base_path()}/assets/{_SCRIPTS_HASH}/{name}"
 
 

@@ -348,7 +348,8 @@ def test_a_lane_has_ridges_where_it_has_histograms(scripts):
                 const {{ CHARTS }} = await load("live_charts.js")
                 const view = {{ quantity: 0, group: "all", step: {step} }}
                 const lanes = history.lanes.map(() => ({{ label: "lane", line: {{ color: "#000000" }} }}))
-                const live = {{ observers: [], hidden: new Set(), runs: [{{ history, lanes }}], view }}
+                const live = {{ observers: [], hidden: new Set(), runs: [{{ history, lanes }}], view, frozen: null }}
+                live.chosenStep = view.step
                 const {{ data }} = new CHARTS.ridges(live, {{ name: "ridges" }}).figure(600)
                 return data.map(({{ y }}) => y.filter((_, i) => i === 0 || y[i - 1] === null))
             }})()""",
