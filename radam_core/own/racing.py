@@ -30,6 +30,7 @@ from radam_core.own.recording import OwnRecording
 from radam_core.own.refusals import Model, all_at_once, made_model, made_optimizers, refusals
 from radam_core.own.rows import Rows
 from radam_core.own.same_model import check_first_losses, run_alone
+from radam_core.own.settings_told import plain_settings
 from radam_core.own.ways import Loss
 from radam_core.race.frames import SPREAD
 from radam_core.race.plan import Lane, RacePlan
@@ -100,8 +101,12 @@ class OwnRace(Race):
         self.model, self.halves, self._models = model, None, {}
         self.diverged_at, self.limits, self.number = [None] * len(found), None, 0
         self.way: FastestWay | None = None
-        names = tuple(type(optimizer).__name__ for optimizer, _ in made)
-        self.recording = OwnRecording(tuple(one.label for one in found), names)
+        self.recording = OwnRecording(
+            tuple(one.label for one in found),
+            tuple(type(optimizer).__name__ for optimizer, _ in made),
+            tuple(plain_settings(optimizer) for optimizer, _ in made),
+            rows.buffer.shape[1],
+        )
         self.begin_frame(1)
 
     def run(self) -> OwnRecording:

@@ -20,6 +20,8 @@ class OwnRecording:
 
     labels: tuple[str, ...]
     optimizers: tuple[str, ...]  # by lane, the name of its class
+    settings: tuple[Mapping[str, float | str], ...]  # by lane, as its optimizer began
+    parameters: int  # in a lane
     frames: list[Frame] = field(default_factory=list)
     schedules: dict[int, list[Told]] = field(default_factory=dict, repr=False)  # step -> by lane
     way: str = ""  # "stacked", "vectorised" or "plain"

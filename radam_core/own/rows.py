@@ -26,7 +26,7 @@ class Rows:
         self.spans = {
             name: slice(*ends_of) for name, ends_of in zip(trained, zip(starts, ends, strict=True), strict=True)
         }
-        self.groups = self.layers = _groups(self.spans)
+        self.groups = self.layers = layer_groups(self.spans)
         self.buffer = torch.cat([p.detach().flatten() for p in trained.values()]).repeat(lanes, 1)
         self.grad = torch.zeros_like(self.buffer)
         self.stacked_buffers = {
@@ -77,7 +77,7 @@ class Rows:
         """Nothing: a way fills `grad` together with the losses, lane by lane where it must."""
 
 
-def _groups(spans: dict[str, slice]) -> dict[str, slice]:
+def layer_groups(spans: dict[str, slice]) -> dict[str, slice]:
     """The model's own parts, in their order; the smallest neighbours joined until there are few enough."""
     depth = 2 if len({name.split(".")[0] for name in spans}) < 2 else 1
     groups: dict[str, slice] = {}

@@ -95,3 +95,13 @@ def decoupled_decay(optimizer: optim.Optimizer, t: int) -> float:
     if len(optimizer.param_groups) > 1 or not group.get("decoupled_weight_decay", isinstance(optimizer, optim.AdamW)):
         return 0.0
     return told(optimizer, t).lr * float(group.get("weight_decay", 0.0))
+
+
+def plain_settings(optimizer: optim.Optimizer) -> dict[str, float | str]:
+    """The first group's numbers and names, for people and files."""
+    group = dict(optimizer.param_groups[0])
+    found: dict[str, float | str] = {"lr": float(group.pop("lr"))}
+    if "betas" in group:
+        found |= {f"beta{i}": float(beta) for i, beta in enumerate(group.pop("betas"), 1)}
+    plain = {name: value for name, value in group.items() if isinstance(value, int | float | str)}
+    return found | {name: value if isinstance(value, str) else float(value) for name, value in plain.items()}
