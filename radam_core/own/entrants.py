@@ -10,7 +10,7 @@ A function may also give both, as (optimizer, scheduler). A scheduler steps afte
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from torch import nn, optim
@@ -69,6 +69,10 @@ def _of_method(label: str, settings: dict[str, Any]) -> Entrant:
     method, clip = settings.pop("method"), _clip(settings.pop("clip", None))
     if not isinstance(method, Method) and method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    known = ["lr", "weight_decay", "clip", *(one.name for one in fields(Method) if one.name != "label")]
+    unknown = sorted(set(settings) - set(known))
+    if unknown:
+        raise ValueError(f"a method has no setting {', '.join(unknown)}; it has {', '.join(known)}")
     # Made once for nothing, so that a setting that is not allowed is told before anything is trained.
     make_optimizer([nn.Parameter()], method, **settings)
     return Entrant(label, lambda parameters: (make_optimizer(parameters, method, **settings), None), clip)
