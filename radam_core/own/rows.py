@@ -28,7 +28,7 @@ class Rows:
         }
         self.groups = self.layers = layer_groups(self.spans)
         self.buffer = torch.cat([p.detach().flatten() for p in trained.values()]).repeat(lanes, 1)
-        self.grad = torch.zeros_like(self.buffer)
+        self.grad, self._nothing = torch.zeros_like(self.buffer), self.buffer.new_zeros(())
         self.stacked_buffers = {
             name: value.detach().unsqueeze(0).repeat(lanes, *(1,) * value.dim())
             for name, value in model.named_buffers()
@@ -63,15 +63,19 @@ class Rows:
     @torch.no_grad()
     def take(self, grads: Sequence[Tensor | None], lane: int | None = None) -> None:
         """Puts gradients into a lane's row, or [K, ...] into those of all; what has none is zero and marked so."""
-        rows = slice(None) if lane is None else slice(lane, lane + 1)
-        for name, grad in zip(self.names, grads, strict=True):
-            place = self.grad[rows, self.spans[name]]
-            place.zero_() if grad is None else place.copy_(grad.reshape(place.shape))
         present = [grad is not None for grad in grads]
+        rows = self.grad if lane is None else self.grad[lane]
+        shape = (len(self.buffer), -1) if lane is None else (-1,)
+        sizes = (span.stop - span.start for span in self.spans.values())
+        flat = [
+            self._nothing.expand(*rows.shape[:-1], size) if grad is None else grad.reshape(shape)
+            for grad, size in zip(grads, sizes, strict=True)
+        ]
+        torch.cat(flat, -1, out=rows)
         if lane is None:
             self.present = [present] * len(self.buffer)
         else:
-            self.present = [present if k == lane else old for k, old in enumerate(self.present)]
+            self.present[lane] = present
 
     def backward(self, losses: Tensor) -> None:
         """Nothing: a way fills `grad` together with the losses, lane by lane where it must."""

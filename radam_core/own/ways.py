@@ -55,7 +55,7 @@ class Plain:
 
     def run(self, batch: Any) -> Tensor:
         rows, device = self.rows, self.rows.buffer.device
-        losses = rows.buffer.new_full((len(rows.buffer),), torch.nan)
+        losses = [rows.buffer.new_tensor(torch.nan)] * len(rows.buffer)
         before, after = random_state(device), None
         for k, model in enumerate(rows.models):
             if not self.alive[k]:
@@ -64,10 +64,10 @@ class Plain:
             loss = self.loss(model, batch)
             after = after or random_state(device)
             rows.take(torch.autograd.grad(loss, rows.parameters[k], allow_unused=True), k)
-            losses[k] = loss.detach()
+            losses[k] = loss.detach().reshape(())
         if after is not None:
             set_random_state(after, device)
-        return losses
+        return torch.stack(losses)
 
 
 class _WithLoss(nn.Module):
