@@ -35,6 +35,7 @@ class Entrant:
     label: str
     make: Callable[[Parameters], Made]
     clip: float = math.inf  # the largest gradient norm
+    by_element: bool = False  # each number by itself, so that all parameters may be one long one: our methods
 
 
 def entrants(lanes: Mapping[str, LaneLike]) -> tuple[list[Entrant], list[str]]:
@@ -75,7 +76,7 @@ def _of_method(label: str, settings: dict[str, Any]) -> Entrant:
         raise ValueError(f"a method has no setting {', '.join(unknown)}; it has {', '.join(known)}")
     # Made once for nothing, so that a setting that is not allowed is told before anything is trained.
     make_optimizer([nn.Parameter()], method, **settings)
-    return Entrant(label, lambda parameters: (make_optimizer(parameters, method, **settings), None), clip)
+    return Entrant(label, lambda parameters: (make_optimizer(parameters, method, **settings), None), clip, True)
 
 
 def _of_functions(label: str, settings: dict[str, Any]) -> Entrant:

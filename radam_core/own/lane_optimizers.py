@@ -7,7 +7,7 @@ from torch import Tensor
 
 from radam_core.own.entrants import Entrant, Made
 from radam_core.own.rows import Rows
-from radam_core.own.settings_told import Told, decoupled_decay, told
+from radam_core.own.settings_told import decoupled_decay
 from radam_core.race.stacked import ALL, Sizes, angle
 
 _CLIP_EPS = 1e-6  # in torch.nn.utils.clip_grad_norm_
@@ -17,10 +17,11 @@ class LaneOptimizers:
     """A stopped lane rests at zero, where everything is finite."""
 
     def __init__(self, rows: Rows, entrants: Sequence[Entrant], made: Sequence[Made]) -> None:
-        self.rows, self.entrants, self.made, self.t = rows, entrants, made, 0
+        self.rows, self.entrants, self.made, self.t = rows, entrants, list(made), 0
         self.alive = [True] * len(entrants)
         self.scratch = torch.empty_like(rows.buffer)  # between two steps anyone's
-        self.told: list[Told] = []  # of the latest step, by lane
+        self.lrs: list[float] = []  # of the latest step's first groups, by lane
+        self._whole = [entrant.by_element for entrant in entrants]
         self._grads = [
             [rows.part(rows.grad, k, name) for name in rows.names] for k in range(len(entrants))
         ]  # views, made once
@@ -39,7 +40,7 @@ class LaneOptimizers:
         self.t += 1
         theta, size = self.rows.buffer, self.scratch
         parameters = [torch.linalg.vector_norm(theta[:, part], dim=1) for part in parts]
-        self.told = [told(optimizer, self.t) for optimizer, _ in self.made]
+        self.lrs = [float(optimizer.param_groups[0]["lr"]) for optimizer, _ in self.made]
         if parts:
             kept = [1 - decoupled_decay(optimizer, self.t) for optimizer, _ in self.made]
             torch.mul(theta, theta.new_tensor(kept).unsqueeze(1), out=size)
@@ -58,12 +59,27 @@ class LaneOptimizers:
         scale = self.entrants[k].clip / (norm + _CLIP_EPS)
         if scale < 1:
             self.rows.grad[k] *= scale
-        for p, grad, present in zip(self.rows.parameters[k], self._grads[k], self.rows.present[k], strict=True):
-            p.grad = grad if present else None
+        if self._whole[k] and not all(self.rows.present[k]):
+            self._take_apart(k)
+        if self._whole[k]:
+            self.rows.whole[k].grad = self.rows.grad[k]
+        else:
+            for p, grad, present in zip(self.rows.parameters[k], self._grads[k], self.rows.present[k], strict=True):
+                p.grad = grad if present else None
         optimizer, scheduler = self.made[k]
         optimizer.step()
         if scheduler is not None:
             scheduler.step()
+
+    def _take_apart(self, k: int) -> None:
+        """A lane with one long parameter goes on with the model's own: some of them have no gradient in this step."""
+        whole, (before, _) = self.rows.whole[k], self.made[k]
+        optimizer, scheduler = self.entrants[k].make(self.rows.parameters[k])
+        for name, p in zip(self.rows.names, self.rows.parameters[k], strict=True):
+            for key, value in before.state[whole].items():
+                apart = value[self.rows.spans[name]].view_as(p) if isinstance(value, Tensor) else value
+                optimizer.state[p][key] = apart
+        self._whole[k], self.made[k] = False, (optimizer, scheduler)
 
     @property
     def exp_avg(self) -> Tensor:
@@ -77,8 +93,10 @@ class LaneOptimizers:
         """[K, N]; zero where an optimizer keeps none of that shape."""
         found = torch.zeros_like(self.rows.buffer)
         for k, (optimizer, _) in enumerate(self.made):
-            for place, p in zip(self.rows.names, self.rows.parameters[k], strict=True):
+            whole = self._whole[k]
+            places = [found[k]] if whole else [self.rows.part(found, k, path) for path in self.rows.names]
+            for place, p in zip(places, [self.rows.whole[k]] if whole else self.rows.parameters[k], strict=True):
                 value = optimizer.state.get(p, {}).get(name) if self.alive[k] else None
                 if isinstance(value, Tensor) and value.shape == p.shape:
-                    self.rows.part(found, k, place).copy_(value)
+                    place.copy_(value)
         return found

@@ -30,7 +30,7 @@ from radam_core.own.recording import OwnRecording
 from radam_core.own.refusals import Model, all_at_once, made_model, made_optimizers, refusals
 from radam_core.own.rows import Rows
 from radam_core.own.same_model import check_first_losses, run_alone
-from radam_core.own.settings_told import plain_settings
+from radam_core.own.settings_told import method_of, optimizer_name, plain_settings
 from radam_core.own.ways import Loss
 from radam_core.race.frames import SPREAD
 from radam_core.race.plan import Lane, RacePlan
@@ -103,8 +103,9 @@ class OwnRace(Race):
         self.way: FastestWay | None = None
         self.recording = OwnRecording(
             tuple(one.label for one in found),
-            tuple(type(optimizer).__name__ for optimizer, _ in made),
+            tuple(optimizer_name(optimizer) for optimizer, _ in made),
             tuple(plain_settings(optimizer) for optimizer, _ in made),
+            tuple(method_of(optimizer) for optimizer, _ in made),
             rows.buffer.shape[1],
         )
         self.begin_frame(1)
@@ -125,7 +126,9 @@ class OwnRace(Race):
         except Exception as error:
             error.add_note(f"at step {t} of {self.plan.steps}; the steps before it went well")
             raise
-        self.recording.schedules[t] = self.own.told
+        self.recording.lrs[t] = self.own.lrs
+        if self._evaluate is None:
+            self._metrics = {}
 
     def batch(self, t: int) -> Any:
         batch = self._source.at(t)

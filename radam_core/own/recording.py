@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from radam_core.own.settings_told import Told
-from radam_core.race.frames import DIVERGED, Frame, Histograms
-from radam_core.race.plan import FINAL_STEPS
+from radam_core.methods import ADAPTIVE, Method
+from radam_core.race.frames import DIVERGED, Frame, Histograms, schedule_columns
+from radam_core.race.plan import FINAL_STEPS, Lane
 from radam_core.race.quantities import QUANTITIES
+
+# What the settings decide of a step, and what stands there for an optimizer that is no method of ours.
+UNKNOWN = {"lr": 1.0, "rho": np.nan, "r": np.nan, "multiplier": 1.0, "branch": float(ADAPTIVE)}
 
 
 @dataclass
@@ -19,11 +22,12 @@ class OwnRecording:
     """`column("loss")` is [step, lane]; so are the other quantities, and lr, rho, r, multiplier and branch."""
 
     labels: tuple[str, ...]
-    optimizers: tuple[str, ...]  # by lane, the name of its class
+    optimizers: tuple[str, ...]  # by lane, its class or the name of our method
     settings: tuple[Mapping[str, float | str], ...]  # by lane, as its optimizer began
+    methods: tuple[Method | None, ...]  # by lane, where it is one of ours
     parameters: int  # in a lane
     frames: list[Frame] = field(default_factory=list)
-    schedules: dict[int, list[Told]] = field(default_factory=dict, repr=False)  # step -> by lane
+    lrs: dict[int, list[float]] = field(default_factory=dict, repr=False)  # step -> by lane, without a method's warmup
     way: str = ""  # "stacked", "vectorised" or "plain"
     why: str = ""  # in words
     notes: list[str] = field(default_factory=list)  # what should be known of this race, in sentences
@@ -39,11 +43,16 @@ class OwnRecording:
         if name in QUANTITIES:
             empty = np.empty((0, len(self.labels)), np.float32)
             return np.concatenate([empty, *(frame.columns[name] for frame in self.frames)])
-        if name not in Told._fields:
-            raise ValueError(f"name must be one of {', '.join((*QUANTITIES, *Told._fields))}, got {name!r}")
-        place = Told._fields.index(name)
-        rows = [[lane[place] for lane in self.schedules[t]] for t in self.steps.tolist()]
-        return np.array(rows, dtype=float).reshape(-1, len(self.labels))
+        if name not in UNKNOWN:
+            raise ValueError(f"name must be one of {', '.join((*QUANTITIES, *UNKNOWN))}, got {name!r}")
+        steps = self.steps
+        lrs = np.array([self.lrs[t] for t in steps.tolist()], dtype=float).reshape(-1, len(self.labels))
+        column = np.full(lrs.shape, UNKNOWN[name], dtype=float)
+        for k, method in enumerate(self.methods):
+            if method is not None:
+                rate_of_one = Lane(label="", method=method, lr=1.0)
+                column[:, k] = schedule_columns([rate_of_one], steps)[name][:, 0]
+        return column * lrs if name == "lr" else column
 
     @property
     def histograms(self) -> list[Histograms]:

@@ -36,7 +36,8 @@ def made_model(model: Model) -> nn.Module:
 
 def made_optimizers(found: list[Entrant], rows: Rows) -> tuple[list[Made], list[str]]:
     made, refused = [], []
-    for entrant, parameters in zip(found, rows.parameters, strict=True):
+    for entrant, whole, several in zip(found, rows.whole, rows.parameters, strict=True):
+        parameters = [whole] if entrant.by_element else several
         try:
             one = entrant.make(parameters)
         except Exception as error:

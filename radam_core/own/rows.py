@@ -35,6 +35,7 @@ class Rows:
         }
         self.models = [copy.deepcopy(model) for _ in range(lanes)]
         self.parameters = [self._on_row(k) for k in range(lanes)]
+        self.whole = [nn.Parameter(row) for row in self.buffer]  # all of a lane's as one
         # Which parameters have a gradient in this step, by lane: an optimizer passes over the others, as in any loop.
         self.present: list[Sequence[bool]] = [[True] * len(self.names)] * lanes
 

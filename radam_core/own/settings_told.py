@@ -92,9 +92,21 @@ def _rhos(beta2: float, number: int) -> list[float]:
 def decoupled_decay(optimizer: optim.Optimizer, t: int) -> float:
     """The part of theta that step t takes off by decoupled decay, where the optimizer is known to do so."""
     group = optimizer.param_groups[0]
-    if len(optimizer.param_groups) > 1 or not group.get("decoupled_weight_decay", isinstance(optimizer, optim.AdamW)):
+    decay = float(group.get("weight_decay", 0.0))
+    if (
+        not decay
+        or len(optimizer.param_groups) > 1
+        or not group.get("decoupled_weight_decay", isinstance(optimizer, optim.AdamW))
+    ):
         return 0.0
-    return told(optimizer, t).lr * float(group.get("weight_decay", 0.0))
+    return told(optimizer, t).lr * decay
+
+
+def optimizer_name(optimizer: optim.Optimizer) -> str:
+    """Its class, or which of our methods it runs."""
+    return (
+        str(optimizer.param_groups[0]["label"]) if isinstance(optimizer, MethodOptimizer) else type(optimizer).__name__
+    )
 
 
 def plain_settings(optimizer: optim.Optimizer) -> dict[str, float | str]:

@@ -28,7 +28,7 @@ from torch import Tensor, nn, optim
 from radam_core.own import run_file
 from radam_core.own.measuring import StepMeasure
 from radam_core.own.refusals import all_at_once
-from radam_core.own.settings_told import plain_settings, told
+from radam_core.own.settings_told import optimizer_name, plain_settings, told
 from radam_core.own.thinning import KEPT_ALL, Thinned
 from radam_core.race.plan import EARLY_STEPS
 
@@ -59,7 +59,7 @@ class Watched:
         self.optimizer, self.most = optimizer, most
         self._measure = StepMeasure(model, optimizer)
         self._writer = run_file.RunWriter(file)
-        lane = {"label": type(optimizer).__name__, "optimizer": type(optimizer).__name__}
+        lane = {"label": optimizer_name(optimizer), "optimizer": optimizer_name(optimizer)}
         self._writer.write(
             run_file.head("watch", [{**lane, "settings": plain_settings(optimizer)}], self._measure.size)
         )

@@ -164,7 +164,7 @@ def test_the_clock_chooses_the_way(monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(fastest_way.FastestWay, "_run", timed)
-            recording = race(loss=mean_last, steps=8)
+            recording = race(loss=mean_last, steps=10)
         assert recording.way in chosen
         assert f"{slow} 5e+03 ms" in recording.why
 
@@ -278,6 +278,30 @@ def test_what_is_frozen_or_unused_stays():
             for name in ("spare.weight", "spare.bias", "into.bias"):
                 assert torch.equal(trained.get_parameter(name), original.get_parameter(name))
             assert not torch.equal(trained.out.weight, original.out.weight)
+
+
+def test_a_parameter_without_a_gradient_in_some_steps_is_passed_over_in_them():
+    """As a loop has it: neither decay nor momentum moves it there."""
+
+    def loss(model, batch):
+        value = mean_all(model, batch[:2])
+        return value + model.into.bias.square().sum() * 0 + (model.spare.weight.sum() ** 2 if batch[2] % 3 else 0)
+
+    def make():
+        model = Net()
+        model.spare = nn.Linear(2, 2)
+        return model
+
+    def batches(t):
+        return *batch_of(t), t
+
+    losses, model = plain_loop(make, loss, batches, "decay and clip", 12)
+    for way in ("vectorised", "plain"):
+        lanes = dict.fromkeys(("a", "b"), LANES["decay and clip"][0])
+        recording = race(make, loss, batches, lanes, steps=12, way=way)
+        np.testing.assert_allclose(recording.column("loss")[:, 1], losses, rtol=1e-5)
+        torch.testing.assert_close(recording.models["b"].spare.weight, model.spare.weight)
+        torch.testing.assert_close(recording.models["b"].spare.bias, model.spare.bias, rtol=0, atol=0)
 
 
 def test_a_lane_that_is_lost_says_so_and_leaves_the_others():
