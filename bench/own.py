@@ -4,7 +4,10 @@ A contender's time is that of a whole call, from the model to the last step, at 
 checked before the first step and the ways that are tried in the first ones are in it.
 """
 
+import itertools
+import statistics
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -14,14 +17,14 @@ import psutil
 import torch
 from torch import nn
 
-from bench.interleaved import Result, medians, slowdown, speedup
+from bench.interleaved import Result, slowdown
 from bench.own_models import OWN_MODELS, OwnModel
 from radam_core import race_model, watch
 from radam_core.race.threads import one_thread
 
 STEPS, REPEATS = 60, 3
 LOWEST, MOST = 0.9, 1.05
-WATCHED_STEPS, LONG_STEPS = 300, 100_000
+WATCHED_STEPS, WATCHED_REPEATS, LONG_STEPS = 300, 5, 100_000
 
 # Six lanes as loops have them, and as a user names them here: our methods, and a function for what is none of them.
 LOOPS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
@@ -51,47 +54,66 @@ def run() -> Iterator[Result]:
 
 
 def _raced(name: str, model: OwnModel) -> Result:
-    ways = []
-
-    def ours() -> None:
-        ways.append(race_model(model.make, model.loss, model.batch, LANES, steps=STEPS).way)
-
-    def loops() -> None:
-        for make in LOOPS.values():
-            _loop(model, make, STEPS)
-
-    times = medians({"race_model": ours, "plain loops": loops}, REPEATS)
-    speed = len(LANES) * STEPS / times["race_model"] * 1e3
-    told = f"6 lanes of {name} ({ways[-1]}, {speed:.0f} lane-steps/s): over plain loops"
-    return speedup(told, "race_model", "plain loops", LOWEST, times)
+    """A race asks for each step's batch: while it waits, the loops take the step before, so that both see the same
+    machine; of several races the median."""
+    ratios, times, way = [], [], ""
+    for _ in range(REPEATS):
+        ours, theirs, way = _side_by_side(model)
+        ratios.append(theirs / ours)
+        times.append((ours, theirs))
+    ours, theirs = (1e3 * statistics.median(column) for column in zip(*times, strict=True))
+    told = f"6 lanes of {name} ({way}, {len(LANES) * STEPS / ours * 1e3:.0f} lane-steps/s): over plain loops"
+    return Result(told, statistics.median(ratios), LOWEST, True, {"race_model": ours, "plain loops": theirs})
 
 
-def _loop(model: OwnModel, make: Callable[[Any], torch.optim.Optimizer], steps: int, file: Path | None = None) -> None:
-    torch.manual_seed(0)
+def _side_by_side(model: OwnModel) -> tuple[float, float, str]:
+    """Seconds of a whole race, those of the loops, and the way it took."""
+    loops = [_steps(model, make) for make in LOOPS.values()]
+    waited = 0.0
+
+    def batch(t: int) -> Any:
+        nonlocal waited
+        start, state = time.perf_counter(), torch.get_rng_state()
+        for loop in loops:
+            next(loop)
+        torch.set_rng_state(state)
+        waited += time.perf_counter() - start
+        return model.batch(t)
+
+    start = time.perf_counter()
+    way = race_model(model.make, model.loss, batch, LANES, steps=STEPS).way
+    return time.perf_counter() - start - waited, waited, way
+
+
+def _steps(model: OwnModel, make: Callable[[Any], torch.optim.Optimizer], file: Path | None = None) -> Iterator[None]:
+    """Training as anyone would write it, a step at a time; watched, if there is a file."""
     module = model.make()
     optimizer = make(module.parameters())
     watched = watch(module, optimizer, file) if file else None
-    for t in range(1, steps + 1):
+    for t in itertools.count(1):
         loss = model.loss(module, model.batch(t))
         optimizer.zero_grad()
         torch.autograd.backward(loss)
         optimizer.step()
         if watched:
             watched.loss(loss)
-    if watched:
-        watched.close()
+        yield
 
 
 def _watched() -> Result:
+    """Whole loops in turns, as what is watched counts the time between its steps for its own; by the processor's time,
+    which other programs change less."""
     model, made = OWN_MODELS["TransformerEncoderLayer"], LOOPS["RAdam"]
+    times: dict[str, list[float]] = {"watched": [], "plain": []}
     with tempfile.TemporaryDirectory() as folder:
-        files = (Path(folder) / f"{number}.jsonl" for number in range(100))
-        contenders = {
-            "watched": lambda: _loop(model, made, WATCHED_STEPS, next(files)),
-            "plain": lambda: _loop(model, made, WATCHED_STEPS),
-        }
-        times = medians(contenders, REPEATS)
-    return slowdown(f"{WATCHED_STEPS} steps of an encoder: watched, of plain", "watched", "plain", MOST, times)
+        for number in range(WATCHED_REPEATS):
+            for name, file in (("watched", Path(folder) / f"{number}.jsonl"), ("plain", None)):
+                start = time.process_time()
+                for _ in itertools.islice(_steps(model, made, file), WATCHED_STEPS):
+                    pass
+                times[name].append(1e3 * (time.process_time() - start))
+    middle = {name: statistics.median(values) for name, values in times.items()}
+    return slowdown(f"{WATCHED_STEPS} steps of an encoder: watched, of plain", "watched", "plain", MOST, middle)
 
 
 def _long() -> Result:
