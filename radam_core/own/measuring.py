@@ -28,11 +28,8 @@ class StepMeasure:
         ends = np.cumsum([0, *(p.numel() for p in self.parameters)]).tolist()
         spans = {name: slice(*ends[i : i + 2]) for i, name in enumerate(named)}
         self.groups, self.size = layer_groups(spans), ends[-1]
-        first = self.parameters[0]
-        dtype = torch.float64 if any(p.dtype == torch.float64 for p in self.parameters) else torch.float32
-        self._flat, self._other = (torch.empty(self.size, dtype=dtype, device=first.device) for _ in range(2))
-        self._zero = torch.zeros((), dtype=dtype, device=first.device)
-        self._norms: tuple[Tensor, Tensor] = (self._zero, self._zero)  # of the gradient and the parameters, before
+        self._before: Tensor | None = None  # the parameters, between `before` and `after`
+        self._norms: tuple[Tensor, Tensor]  # of the gradient and the parameters, before
 
     @torch.no_grad()
     def before(self, counting: bool) -> NDArray[np.uint32] | None:
@@ -40,8 +37,8 @@ class StepMeasure:
         grad = self._gradient()
         counts = histogram(grad.unsqueeze(0), self.groups)[0] if counting else None
         grad_norm = torch.linalg.vector_norm(grad)
-        theta = self._pooled(self.parameters, self._flat)
-        self._norms = (grad_norm, torch.linalg.vector_norm(theta))
+        theta = pooled(self.parameters)
+        self._before, self._norms = theta, (grad_norm, torch.linalg.vector_norm(theta))
         return counts
 
     @torch.no_grad()
@@ -49,8 +46,10 @@ class StepMeasure:
         """By the names of `QUANTITIES`, but for the loss. A closure makes its gradients within the step."""
         if evaluated_within:
             self._norms = (torch.linalg.vector_norm(self._gradient()), self._norms[1])
-        theta = self._pooled(self.parameters, self._other)
-        update = self._flat.sub_(theta)  # what the step took off
+        assert self._before is not None
+        theta = pooled(self.parameters)
+        update = self._before.sub_(theta)  # what the step took off
+        self._before = None
         numbers = (
             *self._norms,
             torch.linalg.vector_norm(update),
@@ -81,19 +80,22 @@ class StepMeasure:
         ]
         if all(x is None for x in found):
             return np.zeros((len(self.groups), BINS), np.uint32)
-        return histogram(self._pooled(found, self._other).unsqueeze(0), self.groups)[0]
+        return histogram(self._filled(found).unsqueeze(0), self.groups)[0]
 
     def _gradient(self) -> Tensor:
-        return self._pooled([p.grad for p in self.parameters], self._other)
+        return self._filled([p.grad for p in self.parameters])
 
-    def _pooled(self, values: Sequence[Tensor | None], out: Tensor) -> Tensor:
-        """One row of all, zeros for what there is none of: one norm of it takes less time than many small ones."""
-        sizes = (p.numel() for p in self.parameters)
-        flat = [
-            self._zero.expand(size) if x is None else (x.to_dense() if x.is_sparse else x).reshape(-1)
-            for x, size in zip(values, sizes, strict=True)
-        ]
-        return torch.cat(flat, out=out)
+    def _filled(self, values: Sequence[Tensor | None]) -> Tensor:
+        """One row of all, zeros for what there is none of."""
+        full = [torch.zeros_like(p) if x is None else x for x, p in zip(values, self.parameters, strict=True)]
+        return pooled([x.to_dense() if x.is_sparse else x for x in full])
+
+
+def pooled(tensors: Sequence[Tensor]) -> Tensor:
+    """A row of its own with all of them, at least in float32: one norm of it takes less time than many small ones."""
+    flat: Tensor = torch._C._nn.flatten_dense_tensors(list(tensors))
+    flat = flat.clone() if len(tensors) == 1 else flat  # which would be the tensor itself
+    return flat if flat.dtype in (torch.float32, torch.float64) else flat.float()
 
 
 def _angle(update_norm: float, along: float, after_norm: float) -> float:

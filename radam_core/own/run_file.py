@@ -39,8 +39,13 @@ def head(kind: str, lanes: Iterable[Mapping[str, Any]], parameters: int, way: st
 
 def row(t: int, values: Mapping[str, float], lane: int = 0) -> str:
     """A step; what was not measured (nan) is left out, but for a loss, whose nan is news."""
-    known = {name: number(value) for name, value in values.items() if name == "loss" or not math.isnan(value)}
-    return _line({**_of(lane), "t": t, **known})
+    known = [
+        f',"{name}":{value:.7g}' if math.isfinite(value) else f',"{name}":null'
+        for name, value in values.items()
+        if name == "loss" or not math.isnan(value)
+    ]
+    start = f'"lane":{lane},' if lane else ""
+    return f'{{{start}"t":{t}{"".join(known)}}}\n'
 
 
 def histogram(t: int, groups: Iterable[str], counts: NDArray[Any], lane: int = 0) -> str:
@@ -77,18 +82,22 @@ class RunWriter:
 
     def __init__(self, path: Path) -> None:
         self._file: IO[bytes] = path.open("xb", buffering=0)
-        self._end = 0
+        self._end, self._tail = 0, False
 
     def write(self, lines: str) -> None:
         """For good, in place of the tail."""
         self._end += self.tail(lines)
+        self._tail = False
 
     def tail(self, lines: str) -> int:
         """Until more is written: so the file says what is pending, and does not grow by it."""
         data = lines.encode()
-        self._file.seek(self._end)
+        if self._tail:
+            self._file.seek(self._end)
         self._file.write(data)
-        self._file.truncate()
+        if self._tail:
+            self._file.truncate()
+        self._tail = True
         return len(data)
 
     def close(self) -> None:

@@ -7,9 +7,9 @@
 
 Without `with` it lasts until the process ends. It reads around the optimizer's step, by torch's own hooks, and changes
 nothing: a watched and an unwatched loop are equal bit for bit. Every one of the first 200 steps is kept, later ones are
-thinned (`thinning.py`) and written at once (`run_file.py`). A step is measured where that keeps the whole below `most`
-of the time, beyond the first 50 ms of measuring, which are free: so the early steps have it all, and a very small model
-has later steps with a loss alone. Two more copies of the parameters are all the memory it takes. An error of its own
+thinned (`thinning.py`); a kill loses half a second of it at most. A step is measured where that keeps the whole below
+`most` of the time, beyond the first 20 ms of measuring, which are free: a very small model has later steps with a loss
+alone. Two more copies of the parameters, while a step is measured, are all the memory it takes. An error of its own
 ends the watching with a warning, never the training.
 """
 
@@ -30,10 +30,10 @@ from radam_core.own import run_file
 from radam_core.own.measuring import StepMeasure
 from radam_core.own.refusals import all_at_once
 from radam_core.own.settings_told import optimizer_name, plain_settings, told
-from radam_core.own.thinning import KEPT_ALL, Thinned
+from radam_core.own.thinning import KEPT_ALL, Row, Thinned
 from radam_core.race.plan import EARLY_STEPS
 
-MOST, FREE_SECONDS, FLUSH_SECONDS = 0.04, 0.05, 1.0  # 4%, as what it reads leaves the caches to nobody else
+MOST, FREE_SECONDS, FLUSH_SECONDS = 0.04, 0.02, 0.5  # 4%, as what it reads leaves the caches to nobody else
 _HISTOGRAM_RATIO = 1.25  # between two histogram steps, after the early ones
 
 
@@ -65,6 +65,7 @@ class Watched:
             run_file.head("watch", [{**lane, "settings": plain_settings(optimizer)}], self._measure.size)
         )
         self._kept = Thinned()
+        self._rows: list[Row] = []  # that stay, and are not written yet
         self._taken = _steps_taken(optimizer)  # before it was watched
         self.steps = 0
         self._losses: list[Tensor | float] = []  # told, and of no row yet
@@ -95,8 +96,9 @@ class Watched:
         self._unhook()
         try:
             self._finish_row()
-            t = self._taken + self.steps
-            self._writer.write("".join(run_file.row(*row) for row in self._kept.finish()) + run_file.end(t, why))
+            self._rows += self._kept.finish()
+            self._flush()
+            self._writer.write(run_file.end(self._taken + self.steps, why))
         finally:
             self._writer.close()
 
@@ -166,16 +168,18 @@ class Watched:
             return
         if self._losses:
             self._values["loss"] = sum(float(one) for one in self._losses) / len(self._losses)
-        rows = self._kept.add(self._taken + self.steps, self._values)
+        self._rows += self._kept.add(self._taken + self.steps, self._values)
         self._values, self._losses = None, []
         now = time.perf_counter()
-        if rows:
-            self._writer.write("".join(run_file.row(*row) for row in rows))
-        elif now - self._written > FLUSH_SECONDS:
+        if now - self._written > FLUSH_SECONDS:
+            self._flush()
             self._writer.tail("".join(run_file.row(*row) for row in self._kept.pending()))
-        else:
-            return
-        self._written = now
+            self._written = now
+
+    def _flush(self) -> None:
+        """Several rows at a time: alone each would find the caches full of the model."""
+        self._writer.write("".join(run_file.row(*row) for row in self._rows))
+        self._rows = []
 
 
 def _steps_taken(optimizer: optim.Optimizer) -> int:

@@ -131,6 +131,8 @@ def test_an_exception_in_the_loop_passes_and_is_told(tmp_path):
 LEFT = """
 import os, sys, torch
 from radam_core import watch
+from radam_core.own import watching
+watching.FLUSH_SECONDS = 0.0
 child = os.fork()
 model = torch.nn.Linear(2, 1)
 optimizer = torch.optim.Adam(model.parameters())
