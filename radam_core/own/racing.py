@@ -74,6 +74,7 @@ def race_model(
             measure=measure,
         )
         race = OwnRace(original, loss, BatchSource(batches, steps), plan, rows, found, made, evaluate, way)
+        race.recording.seed = seed
         return race.run()
 
 

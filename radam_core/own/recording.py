@@ -26,6 +26,7 @@ class OwnRecording:
     settings: tuple[Mapping[str, float | str], ...]  # by lane, as its optimizer began
     methods: tuple[Method | None, ...]  # by lane, where it is one of ours
     parameters: int  # in a lane
+    seed: int = 0
     frames: list[Frame] = field(default_factory=list)
     lrs: dict[int, list[float]] = field(default_factory=dict, repr=False)  # step -> by lane, without a method's warmup
     way: str = ""  # "stacked", "vectorised" or "plain"

@@ -17,7 +17,7 @@ So a lane of a file is a `Frame`, which the dashboard's records (`encode`) take 
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -92,11 +92,10 @@ class RunWriter:
     def tail(self, lines: str) -> int:
         """Until more is written: so the file says what is pending, and does not grow by it."""
         data = lines.encode()
-        if self._tail:
+        if self._tail:  # cut off first: a kill in between leaves less, never a broken line
             self._file.seek(self._end)
-        self._file.write(data)
-        if self._tail:
             self._file.truncate()
+        self._file.write(data)
         self._tail = True
         return len(data)
 
@@ -104,40 +103,47 @@ class RunWriter:
         self._file.close()
 
 
-def save(recording: OwnRecording, path: str | Path, kind: str = "race") -> None:
-    """A whole race; the file must be a new one."""
+def save(recordings: OwnRecording | Sequence[OwnRecording], path: str | Path, kind: str = "race") -> None:
+    """A whole race, or the races of a sweep (`save(found.recordings, path, "sweep")`); the file must be a new one."""
     check_new(Path(path))
+    several = [recordings] if isinstance(recordings, OwnRecording) else list(recordings)
     writer = RunWriter(Path(path))
     try:
-        for line in _lines(recording, kind):
-            writer.write(line)
+        writer.write(_head_of(several, kind))
+        first = 0
+        for recording in several:
+            for lane in range(len(recording.labels)):
+                writer.write("".join(_lane_lines(recording, lane, first + lane)))
+            first += len(recording.labels)
+        writer.write(end(several[-1].frames[-1].last, "finished"))
     finally:
         writer.close()
 
 
-def _lines(recording: OwnRecording, kind: str) -> Iterator[str]:
+def _head_of(recordings: Sequence[OwnRecording], kind: str) -> str:
     lanes = [
-        {"label": label, "optimizer": optimizer, "settings": dict(settings)}
-        for label, optimizer, settings in zip(recording.labels, recording.optimizers, recording.settings, strict=True)
+        {"label": label, "optimizer": optimizer, "settings": {**settings, "seed": one.seed}}
+        for one in recordings
+        for label, optimizer, settings in zip(one.labels, one.optimizers, one.settings, strict=True)
     ]
-    yield head(kind, lanes, recording.parameters, recording.way, recording.why)
-    columns = {name: recording.column(name) for name in NAMES}
-    steps = recording.steps.tolist()
-    for lane, lost in enumerate(recording.diverged_at):
-        known = (i for i, t in enumerate(steps) if lost is None or t <= lost)
-        yield "".join(
-            row(steps[i], {name: float(column[i, lane]) for name, column in columns.items()}, lane) for i in known
-        )
-        for found in recording.histograms:
-            if lost is None or found.t < lost:
-                yield histogram(found.t, found.groups, found.counts[:, lane], lane)
-        for t, metrics in recording.metrics.items():
-            if lost is None or t < lost:
-                plain = {name: number(float(values[lane])) for name, values in metrics.items()}
-                yield _line({**_of(lane), "t": t, "metrics": plain})
-        if lost is not None:
-            yield _line({**_of(lane), "t": lost, "lost": True})
-    yield end(recording.frames[-1].last, "finished")
+    return head(kind, lanes, recordings[0].parameters, recordings[0].way, recordings[0].why)
+
+
+def _lane_lines(recording: OwnRecording, k: int, lane: int) -> Iterator[str]:
+    """Of a recording's lane k, which is another one in the file."""
+    columns, lost = {name: recording.column(name)[:, k].tolist() for name in NAMES}, recording.diverged_at[k]
+    for i, t in enumerate(recording.steps.tolist()):
+        if lost is None or t <= lost:
+            yield row(t, {name: column[i] for name, column in columns.items()}, lane)
+    for found in recording.histograms:
+        if lost is None or found.t < lost:
+            yield histogram(found.t, found.groups, found.counts[:, k], lane)
+    for t, metrics in recording.metrics.items():
+        if lost is None or t < lost:
+            plain = {name: number(float(values[k])) for name, values in metrics.items()}
+            yield _line({**_of(lane), "t": t, "metrics": plain})
+    if lost is not None:
+        yield _line({**_of(lane), "t": lost, "lost": True})
 
 
 def check_new(path: Path) -> None:

@@ -33,7 +33,7 @@ from radam_core.own.settings_told import optimizer_name, plain_settings, told
 from radam_core.own.thinning import KEPT_ALL, Row, Thinned
 from radam_core.race.plan import EARLY_STEPS
 
-MOST, FREE_SECONDS, FLUSH_SECONDS = 0.04, 0.02, 0.5  # 4%, as what it reads leaves the caches to nobody else
+MOST, FREE_SECONDS, FLUSH_SECONDS = 0.03, 0.02, 0.5  # 3%, as what it reads leaves the caches to nobody else
 _HISTOGRAM_RATIO = 1.25  # between two histogram steps, after the early ones
 
 

@@ -8,7 +8,7 @@ import torch
 
 from bench.own_models import OWN_MODELS
 from dashboard.runs.records import decode, encode
-from radam_core import race_model, read_run, save_run
+from radam_core import race_model, read_run, save_run, sweep_model
 from radam_core.own import run_reading
 
 TIED = OWN_MODELS["tied MLP"]
@@ -39,6 +39,18 @@ def test_a_race_comes_back_as_it_was(raced):
     assert run.lanes[1].metrics == {}
     with pytest.raises(ValueError, match="file must be a new one"):
         save_run(recording, path)
+
+
+def test_a_sweep_is_a_file_of_all_its_lanes(tmp_path):
+    asked = {"steps": 20, "lrs": (1e-3, 1e-2), "warmups": (0, 5), "seeds": 2, "at_once": 3}
+    found = sweep_model(TIED.make, TIED.loss, TIED.batch, **asked)
+    save_run(found.recordings, tmp_path / "sweep.jsonl", "sweep")
+    run = read_run(tmp_path / "sweep.jsonl")
+    assert (run.kind, len(run.lanes)) == ("sweep", len(found.cells))
+    for lane, cell in zip(run.lanes, found.cells, strict=True):
+        assert (lane.settings["lr"], lane.settings["seed"]) == (cell.lr, cell.seed)
+        assert lane.settings.get("warmup_steps", 0) == (cell.warmup_steps or 0)
+        assert lane.column("loss").mean() == pytest.approx(cell.final_loss, rel=1e-6)  # of all 20 steps
 
 
 def test_a_lane_of_a_file_is_a_record_of_the_dashboard(raced):
