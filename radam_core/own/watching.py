@@ -99,6 +99,8 @@ class Watched:
             self._rows += self._kept.finish()
             self._flush()
             self._writer.write(run_file.end(self._taken + self.steps, why))
+        except OSError as error:  # a full disk: the loop that ends here has done its work
+            warnings.warn(f"the end of the run could not be written: {error}", stacklevel=2)
         finally:
             self._writer.close()
 

@@ -225,6 +225,18 @@ def test_an_error_of_its_own_ends_the_watching_and_not_the_training(tmp_path, mo
     watched.close()
 
 
+def test_a_disk_that_is_full_at_the_end_is_a_warning(tmp_path, monkeypatch):
+    model = nn.Linear(2, 1)
+    watched = watch(model, torch.optim.SGD(model.parameters(), 0.1), tmp_path / "run.jsonl")
+
+    def full(*_):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(run_file.RunWriter, "write", full)
+    with pytest.warns(UserWarning, match="the end of the run could not be written: no space left"):
+        watched.close()
+
+
 def test_refusals_come_all_at_once(tmp_path):
     (tmp_path / "run.jsonl").write_text("something")
     with pytest.raises(ValueError, match="4 things to change:") as caught:
