@@ -41,10 +41,10 @@ class Encoder(nn.Module):
 class Translator(nn.Module):
     """`nn.Transformer` with a causal mask."""
 
-    def __init__(self, width: int = 32) -> None:
+    def __init__(self, width: int = 32, layers: int = 2) -> None:
         super().__init__()
         self.source, self.target = nn.Embedding(WORDS, width), nn.Embedding(WORDS, width)
-        self.transformer = nn.Transformer(width, 4, 2, 2, 2 * width, dropout=0.1, batch_first=True)
+        self.transformer = nn.Transformer(width, 4, layers, layers, 2 * width, dropout=0.1, batch_first=True)
         self.norm, self.out = nn.RMSNorm(width), nn.Linear(width, WORDS)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
