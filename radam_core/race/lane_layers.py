@@ -20,8 +20,10 @@ State = tuple[Tensor, Tensor]
 os.environ.setdefault("MKL_CBWR", "AUTO")
 # oneDNN takes another kernel where all groups of a convolution together have fewer channels than this (with AVX2).
 _FEW_CHANNELS = 8
-# Pixels. Batch norm takes a channel's planes one by one: smaller ones than this are faster with the channels last.
-_SMALL_PLANE = 16
+# Floats that a processor takes at once, if it has AVX-512. Batch norm takes a channel's planes one by one: those that
+# are smaller are faster with the channels last. But a lane's channels must fill whole vectors then: what is left over
+# rounds otherwise, and whose that is would hang on the number of lanes.
+_VECTOR = 16
 
 
 class LaneLinear(nn.Module):
@@ -153,11 +155,12 @@ class LaneBatchNorm2d(nn.Module):
         weight, bias = self.weight.flatten(), self.bias.flatten()
         by_batch = self.training or mean is None
         folded = _fold(x)
-        small = folded.shape[2:].numel() < _SMALL_PLANE
-        rows = folded.permute(0, 2, 3, 1).flatten(0, 2) if small else folded
+        batch, channels, *plane = folded.shape
+        small = folded[0, 0].numel() < _VECTOR and self.weight.shape[1] % _VECTOR == 0
+        rows = folded.permute(0, 2, 3, 1).reshape(-1, channels) if small else folded
         out = functional.batch_norm(rows, mean, var, weight, bias, by_batch, self.momentum, self.eps)
         if small:
-            out = out.unflatten(0, (-1, *folded.shape[2:])).permute(0, 3, 1, 2).contiguous()
+            out = out.view(batch, *plane, channels).permute(0, 3, 1, 2).contiguous()
         return _unfold(out, self.lanes)
 
 
