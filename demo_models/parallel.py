@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -23,17 +24,19 @@ class Vocabulary:
     @classmethod
     def of(cls, sentences: Sequence[Sequence[str]]) -> "Vocabulary":
         """The special tokens and the most frequent words; ties in alphabetical order."""
-        counts = Counter(word for sentence in sentences for word in sentence)
+        counts = Counter(chain.from_iterable(sentences))
         ordered = sorted(counts, key=lambda word: (-counts[word], word))
         return cls((*_SPECIAL, *ordered[: LARGEST_VOCABULARY - len(_SPECIAL)]))
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """[sentences, longest + 2]: start, words, end, padding."""
         index = {word: i for i, word in enumerate(self.words)}
-        rows = [[START, *(index.get(word, UNKNOWN) for word in sentence), END] for sentence in sentences]
-        out = np.full((len(rows), max(map(len, rows))), PAD, dtype=np.int64)
-        for i, row in enumerate(rows):
-            out[i, : len(row)] = row
+        lengths = np.array([len(sentence) for sentence in sentences])
+        out = np.full((len(lengths), lengths.max() + 2), PAD, dtype=np.int64)
+        out[:, 0] = START
+        inside = np.arange(lengths.max()) < lengths[:, None]
+        out[:, 1:-1][inside] = [index.get(word, UNKNOWN) for word in chain.from_iterable(sentences)]
+        out[np.arange(len(lengths)), lengths + 1] = END
         return torch.from_numpy(out)
 
     def decode(self, tokens: Sequence[int]) -> str:

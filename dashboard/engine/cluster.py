@@ -19,9 +19,12 @@ from dashboard.engine.warm import Warm
 RACES_PER_WORKER = 4  # each then shows something new every second, however many wait
 WORKER_BYTES = 3 << 30  # a worker takes up to 1 GB with torch in it; the rest is for the machine's owner
 CONNECT_SECONDS = 10
-# A step's tensors in pages of 2 MB where the system has them, instead of 512 times as many: steps of digits
-# were faster by a tenth or more, tried by hand. Other systems than Linux with glibc from 2.35 on do not read it.
-_LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+# How a worker's memory is kept (by glibc; other systems do not read it): in pages of 2 MB where the system has them,
+# instead of 512 times as many, in one heap for all threads, and not given back between two steps. Races run in threads
+# beside the main one, whose own heaps of at most 64 MB are mapped and cleared again and again: a hundred page faults in
+# a step of digits, and none like this; some 4% of a worker's time, tried by hand.
+_MEMORY = {"hugetlb": 1, "arena_max": 1, "mmap_threshold": 32 << 20, "trim_threshold": 1 << 30}
+_MALLOC = {"GLIBC_TUNABLES": ":".join(f"glibc.malloc.{name}={value}" for name, value in _MEMORY.items())}
 log = logging.getLogger(__name__)
 
 
@@ -88,7 +91,7 @@ class Cluster:
     def _embedded(cls, plan: Layout) -> "Cluster":
         threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), plan.threads)
         # Threads that spin while they wait slow each other down tenfold where cores are shared.
-        environment = {**threads, "OMP_WAIT_POLICY": "passive", **_LARGE_PAGES}
+        environment = {**threads, "OMP_WAIT_POLICY": "passive", **_MALLOC}
         settings = {
             "distributed.nanny.pre-spawn-environ": environment,
             # Dask's own web pages are of no use here, and a hosted copy should not show them.

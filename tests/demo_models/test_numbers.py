@@ -108,6 +108,28 @@ def test_greedy_decoding_stops_at_the_end_token_and_is_the_same_in_lanes():
                 assert set(after) <= {PAD}
 
 
+@one_thread()
+def test_exact_match_is_that_of_greedy_decoding():
+    problem = NUMBERS.open({"depth": 1, "norm": "pre"})
+    model = problem.make_model(0)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    found = []
+    for step in range(1, 121):
+        loss = problem.loss(model, problem.batch(0, step, 32))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 30 == 0:
+            source, target = (x[: problem.held_out] for x in (problem.source, problem.target))
+            expected = target[:, 1:]
+            with torch.no_grad():
+                right = (greedy(model, source, expected.shape[1]) == expected) | (expected == PAD)
+                found.append(problem.evaluate(model)["exact match"].item())
+            assert found[-1] == right.all(-1).float().mean().item()
+    assert found[0] < 0.1
+    assert found[-1] > 0.5
+
+
 def test_held_out_numbers_never_appear_in_a_batch():
     problem = NUMBERS.open(SMALL)
     held_out = {tuple(row) for row in problem.source[: problem.held_out].tolist()}

@@ -27,6 +27,7 @@ LEAVES = {
     "convolution": (lambda: nn.Conv2d(2, 4, 3, padding=1), values(LANES, 5, 2, 6, 6)),
     "strided convolution": (lambda: nn.Conv2d(2, 4, 1, stride=2, bias=False), values(LANES, 5, 2, 6, 6)),
     "batch norm": (lambda: nn.BatchNorm2d(2), values(LANES, 5, 2, 3, 3)),
+    "batch norm of small planes": (lambda: nn.BatchNorm2d(16), values(LANES, 5, 16, 2, 2)),
     "LSTM": (lambda: nn.LSTM(4, 6, 2, batch_first=True), values(LANES, 5, 7, 4)),
     "LSTM without bias": (lambda: nn.LSTM(4, 6, bias=False, batch_first=True), values(LANES, 5, 7, 4)),
 }
