@@ -18,7 +18,7 @@ const shown = new WeakMap() // by box: after every click the page sends all its 
 async function draw(box, data, theme, component) {
   exportable(box, sourceOfChart(box, data, theme))
   const Plotly = await loadPlotly(data.plotlyUrl)
-  await near(box)
+  await displayed(box)
   if (shown.get(box)?.component !== component) return // something newer came, or the page was left
   const narrow = box.offsetWidth < 520
   const layout = {
@@ -73,20 +73,18 @@ function sourceOfChart(box, data, theme) {
 }
 
 /**
- * A chart is made, and made again, when it comes near the screen. A box that is not displayed has no size, and what is
- * drawn in it has places that are no numbers.
+ * A box that is not on the screen has no size, and what is drawn in it has places that are no numbers.
  * @param {HTMLElement} box
  * @returns {Promise<void>}
  */
-function near(box) {
+function displayed(box) {
   return new Promise((resolve) => {
-    const seen = (/** @type {IntersectionObserverEntry[]} */ entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting) || !box.offsetWidth) return
+    const observer = new ResizeObserver(() => {
+      if (!box.offsetWidth) return
       observer.disconnect()
       resolve()
-    }
-    const observer = new IntersectionObserver(seen, { rootMargin: "400px", scrollMargin: "400px" })
-    observer.observe(box) // it also tells where the box is now
+    })
+    observer.observe(box) // it also tells of the size that the box has now
   })
 }
 
