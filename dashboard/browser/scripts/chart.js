@@ -13,13 +13,11 @@ const shown = new WeakMap() // by box: after every click the page sends all its 
  * @param {HTMLElement} box
  * @param {ChartData} data
  * @param {Theme} theme
- * @param {Component} component
  */
-async function draw(box, data, theme, component) {
+async function draw(box, data, theme) {
   exportable(box, sourceOfChart(box, data, theme))
   const Plotly = await loadPlotly(data.plotlyUrl)
   await displayed(box)
-  if (shown.get(box)?.component !== component) return // something newer came, or the page was left
   const narrow = box.offsetWidth < 520
   const layout = {
     ...data.figure.layout,
@@ -113,7 +111,7 @@ export default function (component) {
   const data = readData(component.data)
   box.setAttribute("aria-label", data.alt)
   box.style.minHeight = `${data.height}px`
-  draw(box, data, theme, component).catch((error) => {
+  draw(box, data, theme).catch((error) => {
     shown.delete(box)
     box.textContent = `The chart could not be drawn: ${error.message}. Reload the page to try again.`
   })
