@@ -43,7 +43,9 @@ def open_file(path: Path) -> OpenedFile:
     run = read(path)
     if not any(lane.steps for lane in run.lanes):
         raise ValueError(f"{path.name} has no step in it: nothing can be shown")
-    return OpenedFile(path.name, hashlib.sha256(path.read_bytes()).hexdigest(), run)
+    opened = OpenedFile(path.name, hashlib.sha256(path.read_bytes()).hexdigest(), run)
+    own_config([opened])  # so that what is wrong with it is said of it, and not of all that are opened beside it
+    return opened
 
 
 def put(store: Store, files: Sequence[OpenedFile]) -> str:
@@ -58,12 +60,12 @@ def put(store: Store, files: Sequence[OpenedFile]) -> str:
 
 
 def own_config(files: Sequence[OpenedFile]) -> OwnConfig:
-    lanes = [lane for one in files for lane in one.run.lanes]
+    lanes, title = [lane for one in files for lane in one.run.lanes], ", ".join(one.name for one in files)[:500]
     if len(lanes) > MOST_OWN_LANES:
-        raise ValueError(f"the files must have at most {MOST_OWN_LANES} lanes in all, got {len(lanes)}: open fewer")
+        raise ValueError(f"{title} must have at most {MOST_OWN_LANES} lanes in all, got {len(lanes)}")
     rows = sum(len(lane.steps) for lane in lanes)
     if rows > MOST_RECORDED:
-        raise ValueError(f"the files must have at most {MOST_RECORDED:,} recorded steps in all, got {rows:,}")
+        raise ValueError(f"{title} must have at most {MOST_RECORDED:,} recorded steps in all, got {rows:,}")
     metrics = list(dict.fromkeys(name for lane in lanes for found in lane.metrics.values() for name in found))
     told = [
         {
@@ -76,7 +78,7 @@ def own_config(files: Sequence[OpenedFile]) -> OwnConfig:
     ]
     return OwnConfig.make(
         {
-            "title": ", ".join(one.name for one in files)[:500],
+            "title": title,
             "source": hashlib.sha256(" ".join(one.digest for one in files).encode()).hexdigest()[:16],
             "lanes": told,
             "steps": max(1, *(lane["last"] for lane in told)),
