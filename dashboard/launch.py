@@ -22,9 +22,10 @@ def main() -> int:
             return command(given)
         return _serve(given)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] in ("dashboard", "demo_models", "radam_core"):
+        missing = (error.name or "").partition(".")[0]
+        if missing in ("", "dashboard", "demo_models", "radam_core"):
             raise
-        print(f'{NAME}: the app needs {error.name}: pip install "{NAME}[app]"', file=sys.stderr)
+        print(f'{NAME}: the app needs {missing}: pip install "{NAME}[app]"', file=sys.stderr)
         return 2
 
 

@@ -1,4 +1,4 @@
-"""`race` and `sweep --problem FILE:NAME`: an own model from the command line, into the store, and never where hosted."""
+"""`race` and `sweep --problem FILE:NAME`: an own model on the command line, into the store, and never where hosted."""
 
 import json
 

@@ -183,7 +183,7 @@ def test_every_bad_file_gets_a_sentence_and_the_others_are_opened(name, watched,
 
 def test_too_many_lanes_are_refused(tmp_path):
     many = [lane(f"lane {k}") for k in range(MOST_OWN_LANES + 1)]
-    with pytest.raises(ValueError, match="many.jsonl must have at most 99 lanes in all, got 100"):
+    with pytest.raises(ValueError, match=r"many\.jsonl must have at most 99 lanes in all, got 100"):
         open_file(written(tmp_path / "many.jsonl", steps(1), many, "race"))
 
 
