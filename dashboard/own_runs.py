@@ -153,7 +153,8 @@ def _known(lane: LaneRun, name: str) -> bool:
 
 def _notes(file: OpenedFile) -> list[str]:
     run = file.run
-    told = [*run.notes, *([f"{file.name}: {run.why}."] if run.why else [])]
+    cut = [] if run.ended is None else run.notes  # of a run without an end its state says it
+    told = [*cut, *([f"{file.name}: {run.why}."] if run.why else [])]
     return told if run.ended in _AS_EXPECTED else [*told, f"{file.name} ended: {run.ended}."]
 
 
