@@ -91,7 +91,7 @@ def race_page(engine: Engine | None) -> None:
 engine = running_engine()
 follow_link(engine)
 own = own_run(engine)
-if own:
-    own_page(own)
+if engine and own:
+    own_page(engine, own)
 else:
     race_page(engine)

@@ -9,6 +9,7 @@ from dashboard.engine.engine import Engine
 from dashboard.forms.race_form import plain
 from dashboard.forms.race_link import Link, hidden_text
 from dashboard.forms.race_run import OWN, hidden_lanes, hide_lanes, refused, remember_link, show_own
+from dashboard.runs.downloads import as_csv, own_records
 from dashboard.runs.store import Run
 
 NO_TRAINING = "An own model's run, as it was recorded: this app has no model to train again, so *Train* is off."
@@ -20,7 +21,7 @@ def own_run(engine: Engine | None) -> Run[OwnConfig] | None:
     return engine.own(asked) if engine and asked else None
 
 
-def own_page(run: Run[OwnConfig]) -> None:
+def own_page(engine: Engine, run: Run[OwnConfig]) -> None:
     config = run.config
     st.title("Who gets going?")
     with st.container():
@@ -33,6 +34,7 @@ def own_page(run: Run[OwnConfig]) -> None:
         with st.popover("Lanes", icon=":material/table_rows:", key="own-lanes", on_change="rerun") as menu:
             if menu.open:
                 st.dataframe([config.about(lane) for lane in config.lanes], hide_index=True, width=620)
+        _download(engine, run)
         st.button("Back to the races", icon=":material/arrow_back:", on_click=show_own, args=("",))
     for note in config.notes:
         st.caption(plain(note))
@@ -42,6 +44,13 @@ def own_page(run: Run[OwnConfig]) -> None:
     link.to_address()
     st.session_state["race-shown"] = ""
     live_own(ShownRun(config, run.id), hidden, _nothing_to_do, _hide)
+
+
+def _download(engine: Engine, run: Run[OwnConfig]) -> None:
+    with st.popover("Download", icon=":material/download:", key="own-download", on_change="rerun") as menu:
+        if menu.open:
+            name = f"radam-lab-{run.id[:8]}.csv"
+            st.download_button("Records (CSV)", lambda: as_csv(own_records(run.config, engine.records(run.id))), name)
 
 
 def _nothing_to_do() -> None:

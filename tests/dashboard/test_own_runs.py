@@ -14,10 +14,12 @@ from dashboard.engine.engine import Engine, set_running_engine
 from dashboard.figures.methods import STYLES
 from dashboard.figures.own import own_styles
 from dashboard.own_runs import labels, open_file, put
+from dashboard.runs.downloads import own_records
 from dashboard.runs.records import decode, unpack
 from dashboard.runs.states import CUT_OFF, FINISHED
 from dashboard.runs.store import Store
 from radam_core.own import run_file
+from radam_core.race.quantities import QUANTITIES
 from tests.dashboard.opening import components, go_to, open_page
 from tests.dashboard.own_files import histogram, lane, steps, written
 
@@ -60,6 +62,15 @@ def test_a_watched_run_is_a_run_like_any_other_with_what_its_file_says(store, wa
     np.testing.assert_allclose(own["rho"], np.arange(1, 31))
     assert np.isnan(own["r"][:4]).all()
     assert (own["r"][4:] == np.float32(0.1)).all()
+
+
+def test_its_records_can_be_taken_along(store, watched):
+    run = kept(store, watched)
+    table = own_records(run.config, [bodies(store, run)])
+    assert list(table) == ["step", "lane", *QUANTITIES, "lr", "multiplier", "rho", "r"]
+    assert (table["step"] == range(1, 31)).all()
+    assert table["r"].isna().sum() == 4
+    assert (table["rho"] == table["step"]).all()
 
 
 def test_the_same_file_is_the_same_run_and_another_one_is_not(store, watched, tmp_path):
