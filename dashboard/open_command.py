@@ -48,4 +48,4 @@ def _open(options: argparse.Namespace) -> int:
 def _sentence(error: ValueError | OSError, path: Path) -> str:
     if isinstance(error, OSError):
         return f"{path} cannot be read: {error.strerror or error}"
-    return str(error)
+    return str(error).splitlines()[0]

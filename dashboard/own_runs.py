@@ -67,21 +67,24 @@ def own_config(files: Sequence[OpenedFile]) -> OwnConfig:
     if rows > MOST_RECORDED:
         raise ValueError(f"{title} must have at most {MOST_RECORDED:,} recorded steps in all, got {rows:,}")
     metrics = list(dict.fromkeys(name for lane in lanes for found in lane.metrics.values() for name in found))
+    lasts = [
+        max(*lane.steps, *(one.t for one in lane.histograms), *lane.metrics, lane.lost_at or 0, 0) for lane in lanes
+    ]
     told = [
         {
             "label": label,
             "optimizer": lane.optimizer[:LONGEST_NAME],
             "settings": {name: _plain(value) for name, value in lane.settings.items()},
-            "last": max(*lane.steps, *(one.t for one in lane.histograms), *lane.metrics, lane.lost_at or 0, 0),
+            "last": last,
         }
-        for label, lane in zip(labels(files), lanes, strict=True)
+        for label, lane, last in zip(labels(files), lanes, lasts, strict=True)
     ]
     return OwnConfig.make(
         {
             "title": title,
             "source": hashlib.sha256(" ".join(one.digest for one in files).encode()).hexdigest()[:16],
             "lanes": told,
-            "steps": max(1, *(lane["last"] for lane in told)),
+            "steps": max(1, *lasts),
             "columns": [name for name in (*QUANTITIES, *TOLD) if any(_known(lane, name) for lane in lanes)],
             "metrics": [name for name in metrics if 0 < len(name) <= LONGEST_NAME][:MOST_METRICS],
             "histograms": any(lane.histograms for lane in lanes),

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.asked.config import RaceConfig
+from dashboard.asked.own_config import OwnConfig
 from dashboard.engine.engine import Engine
 from dashboard.forms.race_form import plain
 from dashboard.forms.race_link import Link
@@ -22,8 +23,8 @@ def recent(engine: Engine, shown: Run[RaceConfig] | None, config: RaceConfig | N
         if not menu.open:
             asked = st.session_state.get(COMPARE)
             return comparable(engine, shown, now).get(asked) if asked and now else None
-        kept = sorted([*engine.recent(), *engine.recent_own()], key=lambda run: -run.used)
-        runs = {run.id: run for run in kept}
+        kept: list[Run[RaceConfig] | Run[OwnConfig]] = [*engine.recent(), *engine.recent_own()]
+        runs = {run.id: run for run in sorted(kept, key=lambda run: -run.used)}
         if not runs:
             st.markdown("Nothing was trained here yet.")
         if engine.store.moved:

@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Sequence
-from typing import cast
 
 import streamlit as st
 
@@ -112,7 +111,7 @@ def open_kept(run: Run[RaceConfig] | Run[OwnConfig]) -> None:
     if isinstance(run.config, OwnConfig):
         show_own(run.id)
     else:
-        open_run(cast(Run[RaceConfig], run))
+        open_run(run)
 
 
 def train(engine: Engine, config: RaceConfig) -> None:

@@ -99,7 +99,7 @@ def test_a_sweep_of_an_own_model_answers_in_words(file, capsys):
 def test_what_cannot_be_run_gets_a_sentence(file, arguments, sentence, capsys):
     beside = file.with_name("beside.py")
     if "{beside}:problem" in arguments:
-        beside.write_text("not python\n", encoding="utf-8")
+        beside.write_text("not = python\n", encoding="utf-8")
     assert main([text.format(file=file, beside=beside) for text in arguments]) == 2
     assert sentence in capsys.readouterr().err
 
@@ -109,4 +109,4 @@ def test_a_hosted_copy_runs_no_file(command, file, monkeypatch, capsys):
     monkeypatch.setenv("RADAM_LAB_MODE", "hosted")
     file.write_text("raise SystemExit('it was run')\n", encoding="utf-8")
     assert main([command, "--problem", f"{file}:problem"]) == 2
-    assert "a hosted copy (RADAM_LAB_MODE=hosted) never does that" in capsys.readouterr().err
+    assert "which a hosted copy (RADAM_LAB_MODE=hosted) never does" in capsys.readouterr().err

@@ -68,7 +68,7 @@ def test_its_records_can_be_taken_along(store, watched):
     run = kept(store, watched)
     table = own_records(run.config, [bodies(store, run)])
     assert list(table) == ["step", "lane", *QUANTITIES, "lr", "multiplier", "rho", "r"]
-    assert (table["step"] == range(1, 31)).all()
+    assert table["step"].tolist() == list(range(1, 31))
     assert table["r"].isna().sum() == 4
     assert (table["rho"] == table["step"]).all()
 
@@ -147,7 +147,7 @@ def test_a_strangers_words_stay_words(store, tmp_path):
     metrics = ['{"t":1,"metrics":{"__proto__":1,"<b>loud</b>":2,"constructor":3}}\n']
     hostile = written(
         tmp_path / "hostile.jsonl",
-        [*steps(3, loss=1e299), *metrics, histogram(1, groups=("\ud83d\ude00", tag))],
+        [*steps(3, loss=1e299), *metrics, histogram(1, groups=("\u00e9", tag))],
         [lane(tag)],
     )
     run = kept(store, hostile)
