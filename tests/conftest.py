@@ -33,6 +33,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 LONGEST_FIRST = (
     "test_walk",
     "test_walk_on",
+    "test_every_figure",
     "test_journeys",
     "test_race_browser",
     "test_browser",
@@ -188,11 +189,14 @@ def opened(
 
 
 def wait_until_drawn(page: Page) -> None:
-    """The script has come to its end, and every chart and every lane's card is drawn."""
+    """The script has come to its end; every lane's card is drawn, and every chart on the screen or near it."""
     page.wait_for_selector("h1")
     page.wait_for_function(
         """() => {
-            const charts = [...document.querySelectorAll('.lab-chart')]
+            const charts = [...document.querySelectorAll('.lab-chart')].filter((chart) => {
+                const { top, bottom } = chart.getBoundingClientRect()
+                return top < innerHeight + 390 && bottom > -390
+            })
             return document.querySelector('[data-test-script-state=notRunning]')
                 && charts.length > 0 && charts.every((chart) => chart.dataset.drawn)
                 && [...document.querySelectorAll('.lab-card')].every((card) => card.ariaPressed !== null)

@@ -1,7 +1,7 @@
 // @ts-check
 // A Plotly figure that is drawn once and updated in place.
 import { framesOf } from "./figure_frames.js"
-import { drawnNow } from "./figure_source.js"
+import { drawnNow, exportable } from "./figure_source.js"
 import { isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
 
 /** @import { ChartData, Component, FigureSource, Theme } from "./types.d.ts" */
@@ -13,10 +13,13 @@ const shown = new WeakMap() // by box: after every click the page sends all its 
  * @param {HTMLElement} box
  * @param {ChartData} data
  * @param {Theme} theme
+ * @param {Component} component
  */
-async function draw(box, data, theme) {
+async function draw(box, data, theme, component) {
+  exportable(box, sourceOfChart(box, data, theme))
   const Plotly = await loadPlotly(data.plotlyUrl)
-  await displayed(box)
+  await near(box)
+  if (shown.get(box)?.component !== component) return // something newer came, or the page was left
   const narrow = box.offsetWidth < 520
   const layout = {
     ...data.figure.layout,
@@ -52,24 +55,38 @@ async function draw(box, data, theme) {
 function sourceOfChart(box, data, theme) {
   const { name, templates, plotlyUrl, figure } = data
   const title = data.title || data.alt
-  const source = { name, title, ...figure.told, templates, theme, plotlyUrl, lanes: false, now: () => drawnNow(box) }
+  const source = {
+    name,
+    title,
+    ...figure.told,
+    templates,
+    theme,
+    plotlyUrl,
+    lanes: false,
+    now: () => drawnNow(box, figure),
+  }
   if (!figure.frames?.length) return source
-  return { ...source, moments: (/** @type {number} */ most) => framesOf({ ...figure, ...drawnNow(box) }, title, most) }
+  return {
+    ...source,
+    moments: (/** @type {number} */ most) => framesOf({ ...figure, ...drawnNow(box, figure) }, title, most),
+  }
 }
 
 /**
- * A box that is not on the screen has no size, and what is drawn in it has places that are no numbers.
+ * A chart is made, and made again, when it comes near the screen. A box that is not displayed has no size, and what is
+ * drawn in it has places that are no numbers.
  * @param {HTMLElement} box
  * @returns {Promise<void>}
  */
-function displayed(box) {
+function near(box) {
   return new Promise((resolve) => {
-    const observer = new ResizeObserver(() => {
-      if (!box.offsetWidth) return
+    const seen = (/** @type {IntersectionObserverEntry[]} */ entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting) || !box.offsetWidth) return
       observer.disconnect()
       resolve()
-    })
-    observer.observe(box) // it also tells of the size that the box has now
+    }
+    const observer = new IntersectionObserver(seen, { rootMargin: "400px", scrollMargin: "400px" })
+    observer.observe(box) // it also tells where the box is now
   })
 }
 
@@ -98,7 +115,7 @@ export default function (component) {
   const data = readData(component.data)
   box.setAttribute("aria-label", data.alt)
   box.style.minHeight = `${data.height}px`
-  draw(box, data, theme).catch((error) => {
+  draw(box, data, theme, component).catch((error) => {
     shown.delete(box)
     box.textContent = `The chart could not be drawn: ${error.message}. Reload the page to try again.`
   })
