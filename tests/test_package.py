@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from dashboard import launch
+from dashboard.browser.assets import script_url
 from tests.conftest import _wait_until_healthy, free_port
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -103,7 +104,7 @@ def test_the_installed_app_answers_with_its_pages_and_scripts(installed, tmp_pat
     ) as process:
         try:
             _wait_until_healthy(process, address, ())
-            with urllib.request.urlopen(f"{address}{live_url}", timeout=20) as answer:
+            with urllib.request.urlopen(f"{address}{script_url('live.js')}", timeout=20) as answer:
                 assert answer.read() == (ROOT / "dashboard" / "browser" / "scripts" / "live.js").read_bytes()
         finally:
             process.terminate()
