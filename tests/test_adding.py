@@ -131,7 +131,7 @@ assert any("A line." in text.value for text in [*app.markdown, *app.caption])
 
 
 def test_a_page_is_in_the_menu_and_on_the_first_page(copy):
-    insert(copy / "dashboard/navigation.py", PAGE, before='    PageEntry(\n        "race"')
+    insert(copy / "dashboard/navigation.py", PAGE)
     (copy / "pages/extra.py").write_text(PAGE_FILE, encoding="utf-8")
     in_the_copy(
         copy,
