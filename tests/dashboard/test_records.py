@@ -98,7 +98,7 @@ def test_a_lane_that_diverged_ends_where_it_was_last(scripts):
     drawn = scripts.evaluate(
         """async (trace) => {
             const { LiveChart } = await load("live_charts.js")
-            const live = { view: { group: "all" }, runs: [{ history: own }], hidden: new Set() }
+            const live = { view: { group: "all" }, runs: [{ history: own }], hidden: new Set(), frozen: null }
             return LiveChart.prototype.filled.call({ live }, trace)
         }""",
         {"meta": walk.meta, "line": {"color": "red"}},
