@@ -52,7 +52,7 @@ format: .venv/.installed-dev
 	$(BIN)/biome check --write
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache build *.egg-info
 
 .venv/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "RAdam Lab needs Python 3.11 or newer: make PYTHON=...")'

@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 
 from dashboard.browser import assets
 from dashboard.engine.engine import Engine, set_running_engine
+from dashboard.navigation import MAIN
 from dashboard.recorded.loading import load
 from dashboard.runs.store import Store
 from dashboard.server import api, figures
@@ -37,7 +38,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
 
 app = st.App(
-    "dashboard/main.py",
+    MAIN,
     lifespan=lifespan,
     routes=[*assets.routes(), *api.routes(), *figures.routes()],
     middleware=[Middleware(NameVisitors), Middleware(PreloadPlotly)],

@@ -1,4 +1,4 @@
-"""The command line: `python -m dashboard race --preset figure-1`, `sweep`, and lists of what there is."""
+"""The command line: `python -m dashboard race --preset figure-1`, `sweep`, `open`, and lists of what there is."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from dashboard import figure_command, sweep_command
+from dashboard import figure_command, open_command, own_problem, sweep_command
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import PRESETS, named, task_race
 from dashboard.command_settings import APP, INTERRUPTED, setting, value
@@ -35,6 +35,9 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--preset", choices=tuple(PRESETS), help="a race by name")
     what.add_argument("--task", choices=tuple(TASKS), help="a task, with Adam, Adam + warmup and RAdam")
     what.add_argument("--config", type=Path, metavar="FILE", help="a configuration as JSON, as --out writes it")
+    what.add_argument(
+        "--problem", metavar="FILE:NAME", help="an own model: a function that gives model, loss, batches (README)"
+    )
     race.add_argument("--seed", type=int)
     race.add_argument("--steps", type=int)
     race.add_argument("--batch-size", type=int)
@@ -67,12 +70,15 @@ def _parser() -> argparse.ArgumentParser:
     making.add_parser(commands)
     paper_command.add_parser(commands)
     figure_command.add_parsers(commands)
+    open_command.add_parser(commands)
     for name, show in (("tasks", _show_tasks), ("presets", _show_presets)):
         commands.add_parser(name, help=f"list the {name}").set_defaults(run=show)
     return parser
 
 
 def _race(options: argparse.Namespace) -> int:
+    if options.problem:
+        return own_problem.race(options)
     try:
         config = _config(options)
         if options.link:

@@ -1,9 +1,13 @@
-"""The pages of the app: adding one is a row here and a file in pages/."""
+"""The pages of the app: adding one is a row here and a file in pages/; and where the app's own files are."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-_FOLDER = Path(__file__).resolve().parent.parent / "pages"
+_ROOT = Path(__file__).resolve().parent.parent
+# app.py and pages/ stand beside this package in the repository; an installed copy has them in a folder of their own,
+# since other packages might call something so, too.
+APP_FOLDER = _ROOT / "radam_lab" if (_ROOT / "radam_lab" / "app.py").is_file() else _ROOT
+MAIN = Path(__file__).resolve().with_name("main.py")
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,7 @@ class PageEntry:
 
     @property
     def file(self) -> str:
-        return str(_FOLDER / f"{self.name.replace('-', '_')}.py")  # Python's modules have no hyphens
+        return str(APP_FOLDER / "pages" / f"{self.name.replace('-', '_')}.py")  # Python's modules have no hyphens
 
 
 PAGES: tuple[PageEntry, ...] = (

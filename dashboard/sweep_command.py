@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from dashboard import own_problem
 from dashboard.asked.axis_text import axis_values
 from dashboard.asked.sweep_config import AXES, SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
@@ -24,6 +25,9 @@ def add_parsers(commands: Any) -> None:
     what = sweep.add_mutually_exclusive_group(required=True)
     what.add_argument("--preset", choices=tuple(SWEEPS), help="a sweep by name")
     what.add_argument("--config", type=Path, metavar="FILE", help="a configuration as JSON, as --out writes it")
+    what.add_argument(
+        "--problem", metavar="FILE:NAME", help="an own model: a function that gives model, loss, batches (README)"
+    )
     sweep.add_argument("--seeds", type=int, metavar="N", help="seeds 0 to N - 1")
     sweep.add_argument("--steps", type=int)
     sweep.add_argument("--batch-size", type=int)
@@ -47,6 +51,8 @@ def add_parsers(commands: Any) -> None:
 
 
 def _sweep(options: argparse.Namespace) -> int:
+    if options.problem:
+        return own_problem.sweep(options)
     try:
         config = _config(options)
         if options.link:

@@ -6,6 +6,7 @@ from dashboard.asked.config import RaceConfig
 from dashboard.browser.live import ShownRun, live_race
 from dashboard.engine.engine import Engine, running_engine
 from dashboard.forms.cost import duration
+from dashboard.forms.own_run import own_page, own_run
 from dashboard.forms.race_form import last_allowed, race_controls
 from dashboard.forms.race_link import link_to
 from dashboard.forms.race_menus import download, recent, share
@@ -47,42 +48,50 @@ def hide() -> None:
     hide_lanes(st.session_state["race"].get("hidden") or [])
 
 
+def race_page(engine: Engine | None) -> None:
+    st.title("Who gets going?")
+    with st.container():  # always there, as the one below: a sentence in it moves no chart to another place
+        for problem in refused():
+            st.warning(problem, icon=":material/link_off:")
+    config = race_controls((engine.devices() if engine else None) or ("cpu",))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        pressed = st.button(
+            "Train", type="primary", icon=":material/play_arrow:", disabled=config is None or engine is None
+        )
+        if engine and config and pressed:
+            train(engine, config)
+        run = shown_run(engine, config)
+        if engine is None:
+            st.caption("Training needs the app's own server.")
+        else:
+            st.caption(cost(engine, config) if config else "One of the settings above is not allowed.")
+        with st.popover("What is what", icon=":material/help:", key="race-words", on_change="rerun") as words:
+            if words.open:
+                st.markdown(glossary(last_allowed()), width=620)
+        compared = recent(engine, run, config) if engine else None
+        drawn = run.config if run else last_allowed()
+        hidden = hidden_lanes(drawn, compared.config if compared else None)
+        link = link_to(config or last_allowed(), run, compared, hidden)
+        share(link, drawn)
+        if engine:
+            download(engine, run)
+    remember_link(link)
+    link.to_address()
+    st.session_state["race-shown"] = run.id if run else ""
+    with st.container():
+        if run and run.recorded:
+            st.caption(told(run.recorded, "Train"))
+        if run and config and run.config != config:
+            st.caption("Below is the race before you moved the controls. *Train* starts one with the settings above.")
+    wants = engine.wants(run.id, visitor_id()) if engine and run else None
+    shown = ShownRun(run.config, run.id, attempt(), made_by(run.recorded), wants) if run else ShownRun(drawn)
+    live_race(shown, ShownRun(compared.config, compared.id) if compared else None, hidden, act, hide)
+
+
 engine = running_engine()
 follow_link(engine)
-st.title("Who gets going?")
-with st.container():  # always there, as the one below: a sentence in it moves no chart to another place
-    for problem in refused():
-        st.warning(problem, icon=":material/link_off:")
-config = race_controls((engine.devices() if engine else None) or ("cpu",))
-with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    pressed = st.button(
-        "Train", type="primary", icon=":material/play_arrow:", disabled=config is None or engine is None
-    )
-    if engine and config and pressed:
-        train(engine, config)
-    run = shown_run(engine, config)
-    if engine is None:
-        st.caption("Training needs the app's own server.")
-    else:
-        st.caption(cost(engine, config) if config else "One of the settings above is not allowed.")
-    with st.popover("What is what", icon=":material/help:", key="race-words", on_change="rerun") as words:
-        if words.open:
-            st.markdown(glossary(last_allowed()), width=620)
-    compared = recent(engine, run, config) if engine else None
-    drawn = run.config if run else last_allowed()
-    hidden = hidden_lanes(drawn, compared.config if compared else None)
-    link = link_to(config or last_allowed(), run, compared, hidden)
-    share(link, drawn)
-    if engine:
-        download(engine, run)
-remember_link(link)
-link.to_address()
-st.session_state["race-shown"] = run.id if run else ""
-with st.container():
-    if run and run.recorded:
-        st.caption(told(run.recorded, "Train"))
-    if run and config and run.config != config:
-        st.caption("Below is the race before you moved the controls. *Train* starts one with the settings above.")
-wants = engine.wants(run.id, visitor_id()) if engine and run else None
-shown = ShownRun(run.config, run.id, attempt(), made_by(run.recorded), wants) if run else ShownRun(drawn)
-live_race(shown, ShownRun(compared.config, compared.id) if compared else None, hidden, act, hide)
+own = own_run(engine)
+if engine and own:
+    own_page(engine, own)
+else:
+    race_page(engine)

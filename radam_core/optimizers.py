@@ -13,6 +13,7 @@ from torch.optim.optimizer import ParamsT
 from radam_core.methods import METHODS, PROFILES, Method, check_betas
 from radam_core.single_steps import coefficients_at
 from radam_core.theory import LOWEST_THRESHOLD, Variance
+from radam_core.torch_switches import without_switches
 from radam_core.updates import Tensors, is_small, same_layout, update
 
 Profile = Literal["paper", "authors", "torch", "optax", "keras"]
@@ -39,7 +40,7 @@ class MethodOptimizer(Optimizer):
         super().__init__(params, {"lr": lr, "weight_decay": weight_decay, **method.settings()})
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        group = self._as_settings(param_group)
+        group = self._as_settings(without_switches(param_group))
         _checked_method({**self.defaults, **group})
         super().add_param_group(group)
 
@@ -50,7 +51,7 @@ class MethodOptimizer(Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Also of an optimizer of torch with the same moments: its count of steps is a tensor, its groups know less."""
-        groups = [{**self.__dict__.get("defaults", {}), **group} for group in state["param_groups"]]
+        groups = [{**self.__dict__.get("defaults", {}), **without_switches(group)} for group in state["param_groups"]]
         for group in groups:
             _check_moments(group, state["state"])
         super().__setstate__({**state, "param_groups": groups})
@@ -158,7 +159,7 @@ def make_optimizer(
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
         method = METHODS[method]
-    return MethodOptimizer(params, replace(method, **settings), lr, weight_decay)
+    return MethodOptimizer(params, replace(method, **without_switches(settings)), lr, weight_decay)
 
 
 class RAdam(MethodOptimizer):
@@ -179,6 +180,7 @@ class RAdam(MethodOptimizer):
         eps_placement: Literal["before", "after"] | None = None,
         decoupled_weight_decay: bool | None = None,
         variance: Variance = "first-order",
+        **switches: Any,
     ) -> None:
         knobs = {
             "eps": eps,
@@ -188,6 +190,10 @@ class RAdam(MethodOptimizer):
             "eps_placement": eps_placement,
             "decoupled_weight_decay": decoupled_weight_decay,
         }
+        for name in without_switches(switches):
+            raise TypeError(
+                f"{type(self).__name__} has no setting {name}; it has {', '.join(knobs)}, profile, variance"
+            )
         given = {name: value for name, value in knobs.items() if value is not None}
         settings = self._as_settings({"profile": profile, "variance": variance, "betas": betas, **given})
         super().__init__(params, replace(METHODS["radam"], **settings), lr, weight_decay)
@@ -222,7 +228,8 @@ class Adam(MethodOptimizer):
     ) -> None:
         if eps is not None:
             settings["eps"] = eps
-        super().__init__(params, replace(METHODS[self.name], betas=betas, **settings), lr, weight_decay)
+        method = replace(METHODS[self.name], betas=betas, **without_switches(settings))
+        super().__init__(params, method, lr, weight_decay)
 
 
 class AdamEps(Adam):
@@ -258,7 +265,7 @@ class SGDM(MethodOptimizer):
         weight_decay: float = 0.0,
         **settings: Any,
     ) -> None:
-        settings = self._as_settings({"momentum": momentum, **settings})
+        settings = self._as_settings({"momentum": momentum, **without_switches(settings)})
         super().__init__(params, replace(METHODS["sgd"], **settings), lr, weight_decay)
 
     @classmethod

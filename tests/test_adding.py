@@ -1,4 +1,5 @@
-"""What the README says of adding a quantity, a method, a task and a page: a row in one table, and the app has it.
+"""What the README says of adding a quantity, a method, a task and a page: a row in one table, and the app has it. The
+last three are its own examples, as they stand there.
 
 Each is added to a copy of the project, where a Python of its own opens the real pages.
 """
@@ -17,13 +18,8 @@ QUANTITY = """        Quantity("log_loss", "log of the loss", lambda step: step.
 """
 PANEL = """    Panel("log_loss", "Its logarithm", "A note.", "The logarithm of the loss", columns=("log_loss",)),
 """
-METHOD = """METHODS["slow-adam"] = Method(label="Slow Adam", betas=(0.99, 0.999))
-"""
-TASK = """from dataclasses import replace as _replace
-TASKS["bowl"] = _replace(SURFACES, name="bowl", story="A bowl.", settings=SURFACES.settings)
-"""
-PAGE = """    PageEntry("extra", "Extra", "What else?", ":material/add:", "One page more."),
-"""
+EXTEND = (ROOT / "README.md").read_text(encoding="utf-8").split("## Extend it")[1]
+TASK_FILE, TASK, METHOD, PAGE_FILE, PAGE = (block.split("```")[0] for block in EXTEND.split("```python\n")[1:])
 
 # What a page's live charts are told, as JSON in the message to the browser.
 OPENED = """
@@ -117,6 +113,7 @@ told({"config": config.to_link()})
 
 
 def test_a_task_can_be_chosen_and_raced(copy):
+    (copy / "demo_models/line.py").write_text(TASK_FILE, encoding="utf-8")
     insert(copy / "demo_models/__init__.py", TASK)
     in_the_copy(
         copy,
@@ -125,17 +122,17 @@ from dashboard.asked.presets import task_race
 from dashboard.forms.race_form import choices
 from dashboard.headless import run
 
-assert run(task_race("bowl"), steps=40).done == 40
-assert any(config.task == "bowl" for config in choices().values())
-app = told({"task": "bowl"})
-assert any("A bowl." in text.value for text in [*app.markdown, *app.caption])
+assert run(task_race("line"), steps=40).done == 40
+assert any(config.task == "line" for config in choices().values())
+app = told({"task": "line"})
+assert any("A line." in text.value for text in [*app.markdown, *app.caption])
 """,
     )
 
 
 def test_a_page_is_in_the_menu_and_on_the_first_page(copy):
-    insert(copy / "dashboard/navigation.py", PAGE, before='    PageEntry(\n        "race"')
-    (copy / "pages/extra.py").write_text("import streamlit as st\nst.title('What else?')\n", encoding="utf-8")
+    insert(copy / "dashboard/navigation.py", PAGE)
+    (copy / "pages/extra.py").write_text(PAGE_FILE, encoding="utf-8")
     in_the_copy(
         copy,
         """

@@ -12,6 +12,8 @@ import streamlit as st
 
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.lane_phases import lane_phases
+from dashboard.asked.own_config import OwnConfig
+from dashboard.asked.validated import Validated
 from dashboard.browser.assets import base_path, importing, plotly_url
 from dashboard.browser.chart import joined
 from dashboard.browser.panel import Panel
@@ -20,7 +22,7 @@ from dashboard.browser.told import told
 from dashboard.figures.look import TEMPLATES, Style
 from dashboard.figures.race import lane_styles, overlay
 from dashboard.remembered import shared
-from dashboard.words.captions import of_race
+from dashboard.words.captions import of_run
 from demo_models import TASKS
 from radam_core.race.quantities import QUANTITIES
 
@@ -39,7 +41,7 @@ _component = st.components.v2.component(
 class ShownRun:
     """A run to draw: its configuration, its id if there is one yet, and when it was last started."""
 
-    config: RaceConfig
+    config: RaceConfig | OwnConfig
     id: str | None = None
     attempt: float = 0.0
     recorded: str = ""  # the code that made it, of a recording
@@ -79,7 +81,7 @@ def live_charts(
 def message(watched: Sequence[ShownRun], drawn: bytes, hidden: Sequence[str] = ()) -> bytes:
     """What the browser is sent."""
     runs = [{"id": run.id, "attempt": run.attempt, "wants": run.wants} for run in watched]
-    captions = [of_race(run.config) for run in watched]
+    captions = [of_run(run.config) for run in watched]
     words, slug = "; ".join(words for words, _ in captions), "-and-".join(slug for _, slug in captions)
     own = {
         "base": base_path(),
@@ -110,7 +112,7 @@ def _drawn(config: str, compared: str | None) -> bytes:
 
 
 def drawn_lanes(
-    configs: Sequence[RaceConfig],
+    configs: Sequence[Validated],
     panels: Sequence[Panel],
     figures: Mapping[str, go.Figure],
     specs: Sequence[dict[str, Any]],

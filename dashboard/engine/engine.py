@@ -6,7 +6,8 @@ from typing import Any, cast
 from distributed import Future
 
 from dashboard.asked.config import RaceConfig
-from dashboard.asked.kinds import RunConfig
+from dashboard.asked.kinds import KeptConfig, RunConfig
+from dashboard.asked.own_config import OwnConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.engine import worker
 from dashboard.engine.cluster import Cluster, Layout
@@ -60,7 +61,7 @@ class Engine:
                 self.dispatcher.add(race)
         return run.id
 
-    def _add(self, config: RunConfig) -> Run[RunConfig]:
+    def _add(self, config: RunConfig) -> Run[KeptConfig]:
         return self.store.add(config, STOPPED, ELSEWHERE) if self.guest else self.store.add(config)
 
     # Each of these is a visitor's own: a run goes while one of its visitors wants it to go, is paused when all of them
@@ -89,6 +90,11 @@ class Engine:
         found = self.store.run(run)
         return cast(Run[SweepConfig], found) if found and found.config.kind == SweepConfig.kind else None
 
+    def own(self, run: str) -> Run[OwnConfig] | None:
+        """That of an own model; None if there is none."""
+        found = self.store.run(run)
+        return cast(Run[OwnConfig], found) if found and found.config.kind == OwnConfig.kind else None
+
     def recorded_race(self, config: RaceConfig) -> Run[RaceConfig] | None:
         """The recording of a configuration, whatever code made it; None if there is none."""
         return self.run(recorded_id(config.to_json()))
@@ -102,6 +108,9 @@ class Engine:
 
     def recent_sweeps(self, count: int = 20) -> list[Run[SweepConfig]]:
         return cast(list[Run[SweepConfig]], self.store.recent(count, SweepConfig.kind))
+
+    def recent_own(self, count: int = 20) -> list[Run[OwnConfig]]:
+        return cast(list[Run[OwnConfig]], self.store.recent(count, OwnConfig.kind))
 
     def status(self, run: str) -> Status | None:
         """Where a run stands now; None if there is no such run."""

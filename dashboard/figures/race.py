@@ -26,7 +26,7 @@ from dashboard.figures.curvature import curvature_figure
 from dashboard.figures.look import GREY, Style
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import line
-from dashboard.figures.race_parts import add, faint, panels, planned, planned_traces, shown, traces
+from dashboard.figures.race_parts import Labelled, add, faint, panels, planned, planned_traces, shown, traces
 from demo_models import TASKS
 from demo_models.landscapes import SURFACES
 from radam_core.domains import FloatArray
@@ -39,10 +39,15 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 
 
 def lane_styles(config: RaceConfig, beside: Sequence[Style] = ()) -> list[Style]:
-    """Each lane in its method's colour; no two of a colour have one dash. `beside`: of the run it is compared with."""
+    """Each lane in its method's colour; `beside`: of the run it is compared with."""
+    return apart([STYLES[lane.method] for lane in config.lanes], beside)
+
+
+def apart(wished: Sequence[Style], beside: Sequence[Style] = ()) -> list[Style]:
+    """Styles for lanes that keep their colours; no two of a colour have one dash."""
     styles: list[Style] = []
-    for lane in config.lanes:
-        style = replace(STYLES[lane.method], width=min(STYLES[lane.method].width, 3.0))
+    for wish in wished:
+        style = replace(wish, width=min(wish.width, 3.0))
         taken = [other.dash for other in (*beside, *styles) if other.color == style.color]
         wanted = [dash for dash in (style.dash, *_DASHES) if not (beside and dash == "solid")]
         dash = min(wanted, key=taken.count)  # the first that is free, or the least used one
@@ -81,7 +86,7 @@ def overlay(figures: dict[str, go.Figure], others: dict[str, go.Figure]) -> None
                 figure.add_trace(trace.update(name=label, legendgroup=label, meta={**trace.meta, "run": 1}))
 
 
-def loss_traces(lanes: Sequence[Lane], styles: Sequence[Style]) -> list[go.Scatter]:
+def loss_traces(lanes: Sequence[Labelled], styles: Sequence[Style]) -> list[go.Scatter]:
     """The training loss; behind each smoothed curve stands the raw one."""
     raw = traces(lanes, styles, "loss", showlegend=False, opacity=0.28, hoverinfo="skip")
     for trace in raw:
@@ -93,13 +98,13 @@ def loss_traces(lanes: Sequence[Lane], styles: Sequence[Style]) -> list[go.Scatt
     return [*raw, *smooth]
 
 
-def loss_figure(lanes: Sequence[Lane], styles: Sequence[Style]) -> go.Figure:
+def loss_figure(lanes: Sequence[Labelled], styles: Sequence[Style]) -> go.Figure:
     figure = go.Figure(loss_traces(lanes, styles))
     figure.update_layout(xaxis_title="step", yaxis={"title": "training loss", "type": "log"}, showlegend=True)
     return figure
 
 
-def metric_figure(lanes: Sequence[Lane], styles: Sequence[Style], metrics: Sequence[str]) -> go.Figure:
+def metric_figure(lanes: Sequence[Labelled], styles: Sequence[Style], metrics: Sequence[str]) -> go.Figure:
     """Held-out metrics, one panel each."""
     figure = panels(list(metrics))
     for row, name in enumerate(metrics, 1):

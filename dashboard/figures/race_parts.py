@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import plotly.graph_objects as go
@@ -20,8 +20,15 @@ from radam_core.simulation import log_spaced_steps
 _EMPTY: tuple[float, ...] = ()
 
 
+class Labelled(Protocol):
+    """All that an empty line must know of its lane."""
+
+    @property
+    def label(self) -> str: ...
+
+
 def traces(
-    lanes: Sequence[Lane], styles: Sequence[Style], column: str, of: str = "steps", **settings: Any
+    lanes: Sequence[Labelled], styles: Sequence[Style], column: str, of: str = "steps", **settings: Any
 ) -> list[go.Scatter]:
     """An empty line for each lane, to be filled with `column`."""
     return [
@@ -32,7 +39,7 @@ def traces(
     ]
 
 
-def shown(lane: Lane) -> str:
+def shown(lane: Labelled) -> str:
     """A label may come from a stranger's link: a chart must not take a tag in it for one."""
     return escape(lane.label, quote=False)
 

@@ -7,10 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.asked.config import RaceConfig
+from dashboard.asked.own_config import OwnConfig
 from dashboard.engine.engine import Engine
 from dashboard.forms.race_form import plain
 from dashboard.forms.race_link import Link
-from dashboard.forms.race_run import COMPARE, comparable, open_run, run_name
+from dashboard.forms.race_run import COMPARE, comparable, open_kept, run_name
 from dashboard.runs import downloads
 from dashboard.runs.store import Run
 
@@ -22,7 +23,8 @@ def recent(engine: Engine, shown: Run[RaceConfig] | None, config: RaceConfig | N
         if not menu.open:
             asked = st.session_state.get(COMPARE)
             return comparable(engine, shown, now).get(asked) if asked and now else None
-        runs = {run.id: run for run in engine.recent()}
+        kept: list[Run[RaceConfig] | Run[OwnConfig]] = [*engine.recent(), *engine.recent_own()]
+        runs = {run.id: run for run in sorted(kept, key=lambda run: -run.used)}
         if not runs:
             st.markdown("Nothing was trained here yet.")
         if engine.store.moved:
@@ -32,7 +34,7 @@ def recent(engine: Engine, shown: Run[RaceConfig] | None, config: RaceConfig | N
         )
         # Before the script runs again: a control cannot be given a value once it is drawn.
         if chosen:
-            st.button("Open", on_click=open_run, args=(runs[chosen],))
+            st.button("Open", on_click=open_kept, args=(runs[chosen],))
         else:
             st.button("Open", disabled=True)
         others = comparable(engine, shown, now) if now else {}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard.asked.config import RaceConfig
+from dashboard.asked.own_config import OwnConfig
 from dashboard.asked.presets import PRESETS
 from dashboard.engine.engine import Engine
 from dashboard.forms.race_form import TASK_PREFIX, choices, open_form, plain
@@ -18,6 +19,7 @@ from demo_models import TASKS
 
 LANE_KEY = re.compile(r"[01]:[0-9]{1,2}")
 COMPARE = "race-compare"  # the control's own key
+OWN = "race-own"  # the id of an own model's run, while the page shows one
 _RUN, _ATTEMPT, _LINK, _SEEN, _REFUSED = "race-run", "race-attempt", "race-link", "race-seen", "race-refused"
 _HIDDEN, _HIDDEN_OF = "race-hidden", "race-hidden-of"
 
@@ -29,6 +31,11 @@ def follow_link(engine: Engine | None) -> None:
     """
     link = Link.from_address()
     if link in (Link(), st.session_state.get(_LINK)):  # by Back one finds it as it was, too
+        return
+    own = engine.own(link.run) if engine and link.run else None
+    show_own(own.id if own else "")
+    if own:  # it holds all that can be shown, and no race stands behind it
+        st.session_state[_HIDDEN], st.session_state[_HIDDEN_OF] = _hidden(link), None
         return
     st.session_state[COMPARE] = link.compare or None
     run = engine.run(link.run) if engine and link.run else None
@@ -46,6 +53,19 @@ def follow_link(engine: Engine | None) -> None:
         _refuse(f"This server does not have the run {plain(link.run[:20])} of the link: {there}.")
     if link.compare and not (engine and engine.run(link.compare)):
         _refuse(f"This server does not have the run {plain(link.compare[:20])} that the link compares with.")
+
+
+def show_own(run: str) -> None:
+    """From now on the page shows this run of an own model; with "", races again."""
+    st.session_state[OWN] = run
+
+
+def _hidden(link: Link) -> list[str]:
+    try:
+        return hidden_keys(link.hide)
+    except ValueError as problem:
+        _refuse(f"The link cannot be opened: {plain(str(problem))}")
+        return []
 
 
 def remember_link(link: Link) -> None:
@@ -81,8 +101,17 @@ def comparable(engine: Engine, shown: Run[RaceConfig] | None, config: RaceConfig
 
 
 def open_run(run: Run[RaceConfig]) -> None:
+    show_own("")
     open_form(run.config)
     st.session_state[_RUN] = run.id
+
+
+def open_kept(run: Run[RaceConfig] | Run[OwnConfig]) -> None:
+    """One of the server's runs, of either kind."""
+    if isinstance(run.config, OwnConfig):
+        show_own(run.id)
+    else:
+        open_run(run)
 
 
 def train(engine: Engine, config: RaceConfig) -> None:
@@ -115,7 +144,7 @@ def shown_run(engine: Engine | None, config: RaceConfig | None) -> Run[RaceConfi
     return engine.recorded_race(config) if config else None
 
 
-def hidden_lanes(config: RaceConfig, compared: RaceConfig | None) -> list[str]:
+def hidden_lanes(config: RaceConfig | OwnConfig, compared: RaceConfig | None) -> list[str]:
     """The lanes that the visitor hid, as "run:lane": forgotten once the charts show other lanes."""
     runs = [[lane.label for lane in one.lanes] for one in (config, *([compared] if compared else []))]
     known = st.session_state.get(_HIDDEN_OF)
@@ -131,11 +160,14 @@ def hide_lanes(keys: Sequence[object]) -> None:
     st.session_state[_HIDDEN] = [key for key in map(str, keys) if LANE_KEY.fullmatch(key)]
 
 
-def run_name(run: Run[RaceConfig]) -> str:
+def run_name(run: Run[RaceConfig] | Run[OwnConfig]) -> str:
     """A run in a line of a list."""
     config = run.config
-    preset = next((name for name, preset in PRESETS.items() if preset.config == config), None)
-    name = preset or f"{config.task}, {len(config.lanes)} lanes, {config.steps} steps, seed {config.seed}"
+    if isinstance(config, OwnConfig):
+        name = f"own model, {config.title[:60]}"
+    else:
+        preset = next((name for name, preset in PRESETS.items() if preset.config == config), None)
+        name = preset or f"{config.task}, {len(config.lanes)} lanes, {config.steps} steps, seed {config.seed}"
     minutes = (time.time() - run.updated) / 60
     ago = "just now" if minutes < 1 else f"{minutes:.0f} min ago" if minutes < 90 else f"{minutes / 60:.0f} h ago"
     state = run.state if run.state == FINISHED else f"{run.state} at step {run.step}"

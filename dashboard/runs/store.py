@@ -10,6 +10,8 @@ killed worker, or is started again, gives the same records under the same number
 
 A recording (`dashboard/recorded`) is a run of its own kind: found by its configuration, whatever code made it. Its ids
 promise nothing about this code, so no run that is trained here takes a lane from it.
+
+A run of an own model (`dashboard/own_runs.py`) is kept like any other, by what is in its files.
 """
 
 import hashlib
@@ -28,7 +30,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from dashboard.asked.config import RaceConfig
-from dashboard.asked.kinds import KINDS, RunConfig
+from dashboard.asked.kinds import KEPT, KeptConfig, RunConfig
+from dashboard.asked.own_config import OwnConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.runs.records import Record
 from dashboard.runs.states import ACTIVE, CUT_OFF, CUT_OFF_MESSAGE, FINISHED, OVER, QUEUED
@@ -91,7 +94,7 @@ def code_version() -> str:
     return digest.hexdigest()[:12]
 
 
-def run_id(config: RunConfig) -> str:
+def run_id(config: KeptConfig) -> str:
     return _hash(config.to_json())
 
 
@@ -101,7 +104,7 @@ def recorded_id(text: str) -> str:
 
 
 @lru_cache(512)
-def lane_ids(config: RunConfig) -> tuple[str, ...]:
+def lane_ids(config: KeptConfig) -> tuple[str, ...]:
     """By place. Two lanes of a race that differ in their label alone are one."""
     return tuple(_hash(config.lane_json(place)) for place in range(config.size))
 
@@ -114,7 +117,7 @@ def default_folder() -> Path:
     return Path(os.environ.get("RADAM_LAB_RUNS") or "runs")
 
 
-Config = TypeVar("Config", RaceConfig, SweepConfig, RunConfig)
+Config = TypeVar("Config", RaceConfig, SweepConfig, OwnConfig, RunConfig, KeptConfig)
 
 
 @dataclass(frozen=True)
@@ -190,7 +193,7 @@ class Store:
                 (CUT_OFF, CUT_OFF_MESSAGE, time.time(), *ACTIVE),
             ).rowcount
 
-    def add(self, config: RunConfig, state: str = QUEUED, message: str = "") -> Run[RunConfig]:
+    def add(self, config: KeptConfig, state: str = QUEUED, message: str = "") -> Run[KeptConfig]:
         """The configuration's run, with a place for each of its lanes; in this state, unless it is under way."""
         identity, lanes, text, now = run_id(config), lane_ids(config), config.to_json(), time.time()
         with self._write() as db:
@@ -217,14 +220,14 @@ class Store:
         assert run is not None
         return run
 
-    def run(self, identity: str) -> Run[RunConfig] | None:
+    def run(self, identity: str) -> Run[KeptConfig] | None:
         return next(iter(self._runs("where runs.id = ?", identity)), None)
 
-    def recent(self, count: int = 20, kind: str = RaceConfig.kind) -> list[Run[RunConfig]]:
+    def recent(self, count: int = 20, kind: str = RaceConfig.kind) -> list[Run[KeptConfig]]:
         """The runs of a kind that were used last, the latest first."""
         return self._runs("where kind = ? and recorded = '' order by used desc limit ?", kind, count)
 
-    def _runs(self, which: str, *values: Any) -> list[Run[RunConfig]]:
+    def _runs(self, which: str, *values: Any) -> list[Run[KeptConfig]]:
         """Those whose configuration this version understands; another version's stay until they are trimmed."""
         rows = self._read(f"select * from runs {which}", *values)
         marks = ", ".join("?" for _ in rows)
@@ -398,9 +401,9 @@ def settings_key(config: RunConfig) -> str:
 
 
 @lru_cache(256)
-def _config(kind: str, text: str) -> RunConfig:
+def _config(kind: str, text: str) -> KeptConfig:
     """To check a configuration takes longer than to read it."""
-    return KINDS[kind].make(text)
+    return KEPT[kind].make(text)
 
 
 def _move_aside(path: Path) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dashboard.asked.config import RaceConfig
+from dashboard.asked.own_config import OwnConfig
 from dashboard.asked.presets import PRESETS
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
@@ -48,6 +49,16 @@ def of_race(config: RaceConfig) -> tuple[str, str]:
     own = [] if name else [f"{key} {value}" for key, value in config.settings.items() if value != known.get(key)]
     words = [name or TASKS[config.task].name, *own, f"{config.steps:,} steps", f"batches of {config.batch_size}"]
     return ", ".join([*words, f"seed {config.seed}"]), slug(name or config.task, *own, f"seed-{config.seed}")
+
+
+def of_run(config: RaceConfig | OwnConfig) -> tuple[str, str]:
+    """Of a run on the race page."""
+    return of_own(config) if isinstance(config, OwnConfig) else of_race(config)
+
+
+def of_own(config: OwnConfig) -> tuple[str, str]:
+    """A file's name may be anybody's: it stays a short one."""
+    return f"own model, {config.title[:80]}, {config.steps:,} steps", slug("own", config.title[:40])
 
 
 def of_sweep(config: SweepConfig) -> tuple[str, str]:

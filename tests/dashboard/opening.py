@@ -10,6 +10,7 @@ from dashboard.navigation import PAGES, page_file
 DOORS = (
     *(f"race-{name}" for name in ("more", "words", "runs", "share", "download")),
     *(f"sweep-{name}" for name in ("more", "words", "runs", "share", "download")),
+    *(f"own-{name}" for name in ("lanes", "download")),
     "norms-words",
     "rectification-steps",
 )
@@ -50,5 +51,5 @@ def components(app: AppTest, name: str) -> list[Any]:
 def go_to(app: AppTest, name: str) -> AppTest:
     """With everything open that can be opened: it is drawn only then."""
     for door in DOORS:
-        app.session_state[door] = door.startswith(f"{name}-")
+        app.session_state[door] = door.startswith((f"{name}-", *(["own-"] if name == "race" else [])))
     return app.switch_page(page_file(name)).run()

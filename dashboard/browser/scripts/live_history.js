@@ -68,10 +68,11 @@ export class LaneHistory {
     this.step = 0
     /** @type {number[]} */
     this.steps = []
+    this.names = columns
     /** @type {Record<string, Value[]>} */
     this.columns = Object.fromEntries(columns.map((name) => [name, []]))
     /** @type {Partial<Record<string, { t: number[], values: Value[] }>>} */
-    this.metrics = {}
+    this.metrics = Object.create(null) // an own model may call one "constructor"
     /** @type {Histogram[]} */
     this.histograms = []
     /** @type {{ t: number, values: Value[] }[]} */
@@ -93,11 +94,13 @@ export class LaneHistory {
     if (record.number !== this.next) return false
     this.next = record.number + 1
     this.step = record.last
-    const names = Object.keys(this.columns)
+    const { names } = this
     const [steps, ...columns] = unpackedRows(record.rows, 1 + names.length)
     this.steps.push(.../** @type {number[]} */ (steps))
     names.forEach((name, i) => this.columns[name].push(...columns[i]))
     this.course.add(/** @type {number[]} */ (steps), columns[names.indexOf("loss")])
+    for (const [name, text] of Object.entries(record.told ?? {}))
+      (this.columns[name] ??= []).push(...unpackedRows(text, 1)[0])
     if (record.positions) this.positions.push(...unpackedPoints(record.positions))
     for (const [t, measured] of Object.entries(record.metrics ?? {}))
       for (const [name, value] of Object.entries(measured)) {

@@ -38,6 +38,9 @@ export class Stream extends EventStream {
     this.baseline = spec.baseline
     this.live = live
     this.history = new History(spec.lanes.length, spec.steps, columns)
+    spec.lanes.forEach(({ steps = spec.steps }, k) => {
+      this.history.lanes[k].lastStep = steps
+    })
     /** @type {Status | null} */
     this.status = null
     this.seenActive = false

@@ -29,6 +29,7 @@ export interface LaneRecord {
   number: number
   last: number
   rows: string
+  told?: Record<string, string> // of an own model's run (dashboard/own_runs.py): what its settings decided, by step
   positions?: string
   diverged_at?: number
   metrics?: Record<string, Record<string, Value>>
@@ -93,6 +94,7 @@ export interface Lane {
   label: string
   line: Line
   phases: [number, string][]
+  steps?: number // where it ends before the run does
 }
 
 /** One run of a page: what follows from its configuration, its id and what the visitor wants of it. */

@@ -1,0 +1,68 @@
+"""A watched loop, opened in the real app and a real Chromium: its loss, its histograms and r_t are on the page."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+from bench.driving.visiting import wait
+from radam_core import watch
+from radam_core.theory import rectification
+from tests.conftest import ROOT, opened, running_server
+
+STEPS = 60
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    runs = tmp_path_factory.mktemp("own-runs")
+    environment = {"RADAM_LAB_RUNS": str(runs), "RADAM_LAB_WORKERS": "1", "RADAM_LAB_RECORDINGS": "none"}
+    with running_server(environment=environment) as started:
+        yield started[0], runs
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    path = tmp_path_factory.mktemp("watched") / "mine.jsonl"
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1))
+    optimizer = torch.optim.RAdam(model.parameters(), lr=1e-2, betas=(0.9, 0.99))
+    with watch(model, optimizer, path, most=1.0) as run:
+        for _ in range(STEPS):
+            x = torch.randn(32, 8)
+            loss = (model(x) - x.sum(1, keepdim=True)).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            run.loss(loss)
+    return path
+
+
+def test_a_watched_run_is_opened_with_its_loss_its_histograms_and_r_t(browser, server, watched):
+    address, runs = server
+    command = [sys.executable, "-m", "dashboard", "open", str(watched), "--no-browser", "--app", address]
+    environment = {"RADAM_LAB_RUNS": str(runs), "PATH": "", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True, env=environment)
+    with opened(browser, done.stdout.strip()) as page:
+        wait(page, f"d.state === 'finished' && Number(d.step) === {STEPS} && Number(loss.points) === {STEPS}")
+        assert page.get_by_role("button", name="Train").is_disabled()
+        assert page.locator(".lab-card").count() == 1
+        assert "finished" in page.locator(".lab-card").inner_text()
+        rho = page.locator("[data-chart=rho]")
+        rho.scroll_into_view_if_needed()
+        page.wait_for_function("document.querySelector('[data-chart=rho]').dataset.drawn")
+        curves = page.evaluate(
+            "document.querySelector('[data-chart=rho]').data.filter((t) => t.meta.column && !t.meta.again)"
+            ".map((t) => [t.meta.column, t.x.at(-1), t.y.at(-1)])"
+        )
+        assert [(name, step) for name, step, _ in curves] == [("rho", STEPS), ("r", STEPS)]
+        assert curves[1][2] == pytest.approx(float(rectification(STEPS, 0.99)), rel=1e-5)  # the one formula
+        page.locator("[data-chart=ridges]").scroll_into_view_if_needed()
+        page.wait_for_function("document.querySelector('[data-chart=ridges]').dataset.drawn")
+        filled = page.evaluate("document.querySelector('[data-chart=ridges]').data.map((t) => t.x.length)")
+        assert min(filled) > 10
+        assert page.locator("[data-chart=layers], [data-chart=variance], [data-chart=metric]").count() == 0
+        page.reload()
+        wait(page, f"d.state === 'finished' && Number(d.step) === {STEPS}")
