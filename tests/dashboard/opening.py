@@ -11,6 +11,7 @@ DOORS = (
     *(f"race-{name}" for name in ("more", "words", "runs", "share", "download")),
     *(f"sweep-{name}" for name in ("more", "words", "runs", "share", "download")),
     "norms-words",
+    "tour-door",
     "rectification-steps",
 )
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = ["nan", "1e999", "-1", "<script>alert(1)</script>", "'; DROP TABLE runs; --", "a" * 10_000, "", "0.9990"]
 RECTIFICATION_KEYS = ("beta2", "threshold", "axis", "warmup", "tau", "lr", "decay", "compare", "t")
 LINK_KEYS = {
+    "tour": ("step", *(f"p{place}" for place in range(1, 9)), "class", "view"),
     "norms": ("depth", "lr", "warmup", "seed", "steps"),
     "four-steps": ("task", "lr-digits", "first", "second", "then", "seeds", "seed", "step"),
     "rectification": RECTIFICATION_KEYS,

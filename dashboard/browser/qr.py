@@ -1,0 +1,20 @@
+"""A link as a QR code, black on white in both themes, for the telephones of a class."""
+
+from html import escape
+
+import segno
+import streamlit as st
+
+from dashboard.remembered import shared
+
+
+def show_link(link: str) -> None:
+    """The link in words, to be copied, and as a picture."""
+    st.code(link, language=None, wrap_lines=True)
+    st.html(_picture(link))
+
+
+@shared(200)
+def _picture(link: str) -> str:
+    svg = segno.make(link, micro=False, error="m").svg_inline(scale=4, border=2, light="white", dark="black")
+    return f'<div class="lab-qr" role="img" aria-label="QR code of {escape(link)}">{svg}</div>'
