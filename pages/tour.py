@@ -5,16 +5,14 @@ import streamlit as st
 from dashboard.asked.tour import SKIPPED, STEPS, Curve, TourStep
 from dashboard.browser.chart import chart
 from dashboard.browser.qr import show_link
-from dashboard.forms import tour_form
+from dashboard.forms import tour_class, tour_form
 from dashboard.forms.controls import choose
+from dashboard.forms.tour_panels import class_panel, live_pool, shown
 from dashboard.navigation import page_file
-from dashboard.runs.classes import Pooled
 from dashboard.tour import drawings
 from dashboard.tour.answers import answer, sharp_answer
 from dashboard.tour.outcomes import missing
 from dashboard.words import tour_words as words
-
-LOOK_SECONDS = 2.0
 
 
 def step_to(place: int) -> None:
@@ -31,33 +29,6 @@ def ways_on(place: int) -> None:
         st.page_link(
             page_file(step.page), label="Run it live", icon=":material/open_in_new:", query_params=dict(step.query)
         )
-
-
-def class_panel() -> None:
-    """Joining a class, opening one, and the link to it."""
-    st.markdown(words.CLASS_INTRODUCTION, width=420)
-    code = tour_form.class_code()
-    if code:
-        st.markdown(f"**Class {code}**")
-        show_link(tour_form.link(own=False))
-        teacher = tour_form.is_teacher()
-        label = "My own tour" if teacher else "Teacher's view"
-        st.button(label, on_click=tour_form.set_view, args=(not teacher,), icon=":material/co_present:")
-        st.button("Leave the class", on_click=tour_form.leave)
-        return
-    known = tour_form.shared_classes() is not None
-    if given := st.text_input("Class code", max_chars=20, disabled=not known):
-        tour_form.join(given)
-    st.button("Start a class", on_click=tour_form.start_class, disabled=not known, icon=":material/groups:")
-    st.caption("This page with your predictions:" if known else "A class needs the app's own server.")
-    show_link(tour_form.link(own=True))
-
-
-def shown(step: TourStep, own: str, pool: Pooled, revealed: bool) -> None:
-    """Prediction and outcome on one chart."""
-    drawing = drawings.of_step(step, own, pool, revealed)
-    title = words.QUESTIONS[step.name]
-    chart(drawing, f"tour-{step.name}", alt=words.ALTS[step.name], height=tour_form.CHART_HEIGHT, title=title)
 
 
 def more(step: TourStep) -> None:
@@ -78,7 +49,9 @@ def own_tour(place: int, step: TourStep) -> None:
         if own:
             if own == SKIPPED:
                 st.caption(words.SKIPPED)
-            st.button("Predict again", on_click=tour_form.predict_again, args=(step,), icon=":material/replay:")
+            kept = "Your class keeps your first one." if tour_class.class_code() else None
+            again = tour_form.predict_again
+            st.button("Predict again", on_click=again, args=(step,), icon=":material/replay:", help=kept)
         else:
             code = tour_form.prediction_control(step)
             with st.container(horizontal=True, gap="small"):
@@ -96,28 +69,19 @@ def own_tour(place: int, step: TourStep) -> None:
             tour_form.drawing_board(step)
         else:
             # What others say is shown after one's own prediction, not before.
-            shown(step, own, tour_form.pool(step) if own else (), revealed=bool(own))
+            shown(step, own, tour_class.pool(step) if own else (), revealed=bool(own))
         if own:
             st.markdown(answer(step.name, own))
-            if tour_form.class_code():
+            if tour_class.class_code():
                 st.button("See what the class says now", icon=":material/refresh:")
             more(step)
     ways_on(place)
 
 
-@st.fragment(run_every=LOOK_SECONDS)
-def live_pool(step: TourStep, revealed: bool) -> None:
-    found = tour_form.pool(step)
-    skipped = sum(count for code, count in found if code == SKIPPED)
-    made = sum(count for _, count in found) - skipped
-    st.markdown(f"**{made} predicted**" + (f", {skipped} skipped" if skipped else ""))
-    shown(step, "", found, revealed)
-
-
 def teachers_view(place: int, step: TourStep) -> None:
     left, right = st.columns([3, 9], gap="large")
     with left:
-        st.markdown(f"**Class {tour_form.class_code()}**")
+        st.markdown(f"**Class {tour_class.class_code()}**")
         show_link(tour_form.link(own=False))
         revealed = st.toggle("Show the answer", key=f"tour-answer-{step.name}", persist_state="session")
         st.caption(f"About {step.minutes} minutes. The lesson plan is in docs/LESSON.md.")
@@ -140,13 +104,13 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
 if place == 1:
     st.markdown(words.INTRODUCTION)
 step = STEPS[place - 1]
-if said := tour_form.trouble():
+if said := tour_class.trouble():
     st.warning(said, icon=":material/info:")
 st.subheader(f"{place}. {words.QUESTIONS[step.name]}")
 if absent := missing(step):
     st.info(f"What answers this is not recorded here: `python -m dashboard record {' '.join(absent)}` makes it.")
     ways_on(place)
-elif tour_form.is_teacher():
+elif tour_class.is_teacher():
     teachers_view(place, step)
 else:
     own_tour(place, step)

@@ -1,9 +1,8 @@
 """The tour's predictions: made first, kept in the session and in the address, and pooled where a visitor is in a class.
 
-An address is anybody's, and so is a class's code: what may not be gets a sentence.
+An address is anybody's: what may not be gets a sentence.
 """
 
-import sqlite3
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -11,42 +10,38 @@ import streamlit as st
 from dashboard.asked.tour import SKIPPED, STEPS, Curve, Number, Picks, Range, TourStep, checked
 from dashboard.browser import address
 from dashboard.browser.draw_curve import draw_curve
-from dashboard.engine.engine import running_engine
+from dashboard.forms import tour_class
 from dashboard.forms.controls import compact
-from dashboard.runs.classes import CODE, Classes, Pooled
-from dashboard.server.visitor import visitor_id
+from dashboard.forms.tour_class import class_code, is_teacher, join, refused, set_view
 from dashboard.tour import drawings
 from dashboard.words.tour_words import ALTS, FORMS
 
-_CODES, _CLASS, _TEACHER, _SAID = "tour-codes", "tour-class", "tour-teacher", "tour-said"
-_DRAW = "tour-draw"
+_CODES, _DRAW = "tour-codes", "tour-draw"
 TEACHER = "teacher"
 CHART_HEIGHT = 400
-_ALLOWED_CODE = "a class's code of five letters and digits, as its teacher shows it"
 
 
 def follow_link() -> None:
     """Takes what the page was entered with: predictions, a class, and the teacher's view."""
     codes = st.session_state.setdefault(_CODES, {})
     for place, step in enumerate(STEPS, 1):
-        asked = address.asked(f"p{place}")
-        if asked:
+        if given := address.asked(f"p{place}"):
             try:
-                codes[step.name] = checked(step, asked[0] if len(asked) == 1 else "")
+                codes[step.name] = checked(step, given[0] if len(given) == 1 else "")
             except ValueError as error:
-                _refuse(f"p{place}", asked[0], f"{error}, or {SKIPPED} where it was skipped")
-    code, view = address.asked("class"), address.asked("view")
-    if code:
-        join(code[0])
-    if view and view != [TEACHER]:
-        _refuse("view", view[0], TEACHER)
-    elif view:
-        st.session_state[_TEACHER] = True
+                _warn(refused(f"p{place}", given[0], f"{error}, or {SKIPPED} where it was skipped"))
+    asked, view = address.asked("class"), address.asked("view")
+    if asked:
+        _warn(join(asked[0]))
+    if view and (view != [TEACHER] or not (asked or class_code())):
+        _warn(refused("view", view[0], f"{TEACHER}, with a class's code"))
+    elif view and class_code():
+        set_view(teacher=True)
 
 
-def _refuse(name: str, value: str, allowed: str) -> None:
-    shown = value[:40].replace("`", "'").replace("\n", " ")
-    st.warning(f"The link asked for `{name} = {shown}`. Allowed: {allowed}.", icon=":material/link_off:")
+def _warn(sentence: str) -> None:
+    if sentence:
+        st.warning(sentence, icon=":material/link_off:")
 
 
 def remember() -> None:
@@ -77,85 +72,11 @@ def prediction(step: TourStep) -> str:
 def commit(step: TourStep, code: str) -> None:
     """Makes a prediction, or skips it: the answer is open from here on."""
     st.session_state[_CODES] = {**st.session_state.get(_CODES, {}), step.name: code}
-    classes = shared_classes()
-    if class_code() and classes:
-        try:
-            classes.add(class_code(), step.name, visitor_id(), code)
-        except (ValueError, sqlite3.Error) as error:
-            st.session_state[_SAID] = f"Your prediction is here, but not in your class: {error}"
+    tour_class.add(step, code)
 
 
 def predict_again(step: TourStep) -> None:
     st.session_state[_CODES] = {name: code for name, code in st.session_state[_CODES].items() if name != step.name}
-
-
-def trouble() -> str:
-    """What could not be done since it was last asked, in words."""
-    return str(st.session_state.pop(_SAID, ""))
-
-
-def shared_classes() -> Classes | None:
-    """In the server's store; None where a page runs without a server."""
-    engine = running_engine()
-    return Classes(engine.store.path) if engine else None
-
-
-def class_code() -> str:
-    return str(st.session_state.get(_CLASS, ""))
-
-
-def is_teacher() -> bool:
-    return bool(class_code()) and bool(st.session_state.get(_TEACHER))
-
-
-def set_view(teacher: bool) -> None:
-    st.session_state[_TEACHER] = teacher
-
-
-def join(code: str) -> None:
-    """Enters a class, if there is one of this code."""
-    classes, given = shared_classes(), code.strip().upper()[:20]
-    try:
-        known = classes is not None and classes.exists(given)
-    except sqlite3.Error as error:
-        st.warning(f"The classes cannot be looked up: {error}.", icon=":material/group_off:")
-        return
-    if known:
-        st.session_state[_CLASS] = given
-    elif CODE.fullmatch(given):
-        st.warning(
-            f"There is no class {given}, or it is over: a class lasts 24 hours. What you predict stays on this page.",
-            icon=":material/group_off:",
-        )
-    else:
-        _refuse("class", code, _ALLOWED_CODE)
-
-
-def leave() -> None:
-    st.session_state[_CLASS], st.session_state[_TEACHER] = "", False
-
-
-def start_class() -> None:
-    """Opens a class, and the teacher's view of it."""
-    classes = shared_classes()
-    assert classes is not None
-    try:
-        st.session_state[_CLASS] = classes.open(visitor_id())
-        st.session_state[_TEACHER] = True
-    except (ValueError, sqlite3.Error) as error:
-        st.session_state[_SAID] = str(error)
-
-
-def pool(step: TourStep) -> Pooled:
-    """What the visitor's class predicted; nothing without one."""
-    classes = shared_classes()
-    if not class_code() or classes is None:
-        return ()
-    try:
-        return classes.pooled(class_code(), step.name)
-    except sqlite3.Error as error:
-        st.caption(f"The class's predictions cannot be read now: {error}.")
-        return ()
 
 
 def prediction_control(step: TourStep) -> str:
@@ -194,7 +115,7 @@ def drawing_board(step: TourStep) -> None:
         try:
             st.session_state[key] = checked(step, code)
         except ValueError:
-            st.session_state[_SAID] = "The curve could not be read: draw it again."
+            tour_class.tell("The curve could not be read: draw it again.")
 
     draw_curve(
         drawings.of_step(step, "", (), revealed=False),
