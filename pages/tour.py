@@ -51,6 +51,7 @@ def own_tour(place: int, step: TourStep) -> None:
                 st.caption(words.SKIPPED)
             kept = "Your class keeps your first one." if tour_class.class_code() else None
             again = tour_form.predict_again
+            st.markdown(answer(step.name, own))
             st.button("Predict again", on_click=again, args=(step,), icon=":material/replay:", help=kept)
         else:
             code = tour_form.prediction_control(step)
@@ -71,7 +72,6 @@ def own_tour(place: int, step: TourStep) -> None:
             # What others say is shown after one's own prediction, not before.
             shown(step, own, tour_class.pool(step) if own else (), revealed=bool(own))
         if own:
-            st.markdown(answer(step.name, own))
             if tour_class.class_code():
                 st.button("See what the class says now", icon=":material/refresh:")
             more(step)

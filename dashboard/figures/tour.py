@@ -90,13 +90,13 @@ def learned_figure(
                 y=[count / seeds for count, seeds in outcome],
                 name="learned, share of the seeds",
                 marker={"color": list(colors)},
-                text=[f"{count} of {seeds}" for count, seeds in outcome],
-                textposition="outside",
-                cliponaxis=False,
                 width=0.5,
                 showlegend=False,
             )
         )
+        told = [f"<b>{count} of {seeds}</b>" for count, seeds in outcome]
+        row = go.Scatter(x=list(labels), y=[1.13] * len(labels), text=told, mode="text", name="", hoverinfo="skip")
+        figure.add_trace(row.update(showlegend=False))
     if shares is not None:
         text = [f"{share:.0%}" for share in shares]
         circles = go.Scatter(
@@ -113,7 +113,9 @@ def learned_figure(
         said = [(label, float(one)) for label, one in zip(labels, own, strict=True) if one is not None]
         figure.add_trace(_diamond([label for label, _ in said], [one for _, one in said]))
     figure.layout.xaxis = {"categoryorder": "array", "categoryarray": list(labels), "range": [-0.6, len(labels) - 0.4]}
-    y_axis(figure, "learns: share of the seeds", range=[-0.08, 1.16], tickformat=".0%", dtick=0.25)
+    y_axis(
+        figure, "learns: share of the seeds", range=[-0.08, 1.22], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1]
+    )
     return figure
 
 
@@ -179,18 +181,18 @@ def fan_figure(
     figure = go.Figure()
     shown = rates.T if revealed else rates.T[:1]
     for place, own_rate in enumerate(shown):
-        style = Style(BLUE, width=3.0) if place == 0 else Style(GREEN, width=1.3)
+        style = Style(BLUE, width=3.0) if place == 0 else Style(GREEN, width=1.2)
         name = "one weight" if place == 0 else f"{len(shown) - 1} others"
         figure.add_trace(line(t, own_rate, name, style, showlegend=place < 2, legendgroup=name, hoverinfo="skip"))
     middle = float(np.median(rates[t == at]))
-    brackets = [(own, OWN, PREDICTED)] if own is not None else []
+    brackets = [(own, OWN, Style(PURPLE, width=5.0))] if own is not None else []
     if revealed:
         found = rates[t == at]
         x, y = [at, at], [float(found.min()), float(found.max())]
         came = f"at step {at}: {y[1] / y[0]:.1f} times"
         figure.add_trace(line(x, y, came, Style(VERMILION, width=5.0)).update(mode="lines+markers"))
     for ratio, name, style in brackets:
-        beside = [at * 1.12] * 2
+        beside = [at * 1.15] * 2
         ends = [middle / np.sqrt(ratio), middle * np.sqrt(ratio)]
         figure.add_trace(line(beside, ends, f"{name}: {ratio:g} times", style).update(mode="lines+markers"))
     if said:
@@ -198,7 +200,7 @@ def fan_figure(
         figure.add_trace(_said([at * 0.85] * len(said), upper, [count for _, count in said]))
     step_axis(figure, log_t=True)
     figure.layout.xaxis.range = [-0.03, float(np.log10(t[-1]))]
-    y_axis(figure, "1/√v̂<sub>t</sub>, in units of 1/σ", **log_axis(), range=[-0.85, 1.3])
+    y_axis(figure, "1/√v̂<sub>t</sub>, in units of 1/σ", **log_axis(), range=[-0.6, 1.1])
     return figure
 
 

@@ -98,11 +98,11 @@ def _learned(
 
 def starts() -> go.Figure:
     """How the four lanes of the first step start, by their settings alone."""
-    styles, t = _styles(), np.arange(1, RACE.steps + 1)
+    styles, t = _styles(), np.arange(1.0, RACE.steps + 1)
     lanes = {lane.label: lane.as_lane(RACE.steps) for lane in RACE.lanes}
     curves = []
     for label in LANES:
-        own = schedule_columns([lanes[label]], t)["multiplier"][:, 0]
+        own = schedule_columns([lanes[label]], t.astype(np.int64))["multiplier"][:, 0]
         first = first_rectified_step(lanes[label].method.betas[1]) if label == "RAdam" else 1
         drawn = t >= (first or 1)
         curves.append(Curve(label, t[drawn][::5], own[drawn][::5], styles[label]))

@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 
-INTRODUCTION = (
-    "Eight questions for one lesson. **Predict first**: the answer stays closed until you have, or until you skip. What "
-    "answers comes from recorded runs, at once; each step has a door to the page that runs it live."
-)
+INTRODUCTION = "Eight questions for one lesson. **Predict first**: the answer stays closed until you have, or until you skip. Then a recorded run answers."
 TASK = (
-    "A small Post-LN Transformer learns to translate German number words into English ones. All lanes start from the "
-    "same weights, see the same batches and have the same learning rate of 6e-3, which falls to 0 over 1,000 steps."
+    "A small Post-LN Transformer learns to translate German number words. All lanes have the same first weights, the same batches "
+    "and the same learning rate: 6e-3, falling to 0 over 1,000 steps."
 )
 QUESTIONS = {
     "lanes": "Which of these lanes will learn?",
@@ -22,10 +19,9 @@ QUESTIONS = {
 }
 ASKED = {
     "lanes": TASK
-    + "\n\nThe chart shows how much of that rate each lane is given. **Adam** has all of it from the first step. "
-    "**Adam + warmup 200** comes up in a straight line. **RAdam** multiplies its step by $r_t$. **Adam-2k** stands still for "
-    "200 steps, only filling its $v$, and then takes full steps.\n\n*Learns* means: its loss ends below half of what it costs to "
-    "ignore the input. Pick every lane that you think learns at most seeds; none is an answer, too.",
+    + "\n\nThe chart shows how much of it each is given. **Adam** has all of it at once, **Adam + warmup 200** comes up in a straight "
+    "line, **RAdam** multiplies its step by $r_t$. **Adam-2k** stands still for 200 steps, only filling its $v$, and then takes full steps.\n\n*Learns* means: its loss ends below half of what it costs to "
+    "ignore the input. Pick every lane that you think learns at most seeds, or none.",
     "curve": "You know two lanes now: Adam without a warmup, and with one of 200 steps. **Draw RAdam's loss** at the same rate "
     "and the same seed: drag over the chart, or go from point to point with the Tab key or left and right, and move a point "
     "with up and down. The axis is logarithmic: every line is a tenth of the one above it.",
