@@ -110,7 +110,7 @@ class TourStep:
 LANES = ("Adam", f"Adam + warmup {protocol.UNTUNED}", "RAdam", "Adam-2k")
 SHORT = f"Adam + warmup {protocol.WARMUP}"
 CONTROLS = ("Adam-2k", "GI-Adam", "Adam-eps 1e-4", "Adam-eps 1e-2")
-MODELS = ("Post-LN Transformer", "Pre-LN Transformer", "ResNet with batch norm")
+MODELS = ("Post-LN Transformer", "Pre-LN Transformer", "ResNet")
 READINGS = ("the variance of the rate", "the size of the steps", "these runs cannot tell")
 # Whether a control learns, by each reading. None where it says nothing: GI-Adam's small steps also shrink the rate's
 # variance, and an epsilon of 1e-4 makes steps only a little smaller.

@@ -59,10 +59,9 @@ def _said(x: Sequence[float | str], y: Sequence[float | str], counts: Sequence[i
     )
 
 
-def _diamond(x: Sequence[float | str], y: Sequence[float | str]) -> go.Scatter:
-    return go.Scatter(
-        x=list(x), y=list(y), name=OWN, mode="markers", marker={"symbol": "diamond", "color": PURPLE, "size": 15}
-    )
+def _diamond(x: Sequence[float | str], y: Sequence[float | str], name: str) -> go.Scatter:
+    diamond = {"symbol": "diamond", "color": PURPLE, "size": 15}
+    return go.Scatter(x=list(x), y=list(y), name=name, mode="markers", marker=diamond)
 
 
 def starts_figure(curves: Sequence[Curve]) -> go.Figure:
@@ -79,8 +78,10 @@ def learned_figure(
     outcome: Sequence[tuple[int, int]] | None,
     own: Sequence[bool | None] | None,
     shares: Sequence[float] | None,
+    by: str = "",
 ) -> go.Figure:
-    """Bars: at how many seeds each learns. Diamonds: what was predicted; circles: the class's share that says so."""
+    """Bars: at how many seeds each learns. Diamonds: what was predicted, or follows `by` what was chosen; circles: the
+    class's share that says so."""
     # Names stand below an empty chart, too, where something is drawn at them.
     figure = go.Figure(go.Scatter(x=list(labels), y=[0] * len(labels), opacity=0, showlegend=False, hoverinfo="skip"))
     if outcome is not None:
@@ -111,7 +112,7 @@ def learned_figure(
         figure.add_trace(circles)
     if own is not None:
         said = [(label, float(one)) for label, one in zip(labels, own, strict=True) if one is not None]
-        figure.add_trace(_diamond([label for label, _ in said], [one for _, one in said]))
+        figure.add_trace(_diamond([label for label, _ in said], [one for _, one in said], OWN + by))
     figure.layout.xaxis = {"categoryorder": "array", "categoryarray": list(labels), "range": [-0.6, len(labels) - 0.4]}
     y_axis(
         figure, "learns: share of the seeds", range=[-0.08, 1.22], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1]
@@ -125,7 +126,8 @@ def votes_figure(options: Sequence[str], counts: Sequence[int], own: int | None)
     figure = go.Figure(
         go.Bar(x=list(options), y=list(counts), marker={"color": colors}, text=list(counts), showlegend=False)
     )
-    y_axis(figure, "votes", rangemode="tozero", tickformat=",d", range=[0, max(4, *counts) * 1.15])
+    most = max(4, *counts)
+    y_axis(figure, "votes", tickformat=",d", range=[0, most * 1.15], dtick=-(-most // 5))
     return figure
 
 

@@ -202,7 +202,12 @@ def _cause(step: TourStep, own: str, pool: Pooled, revealed: bool) -> go.Figure:
     came = [outcomes.learned("figure-1", label) for label in labels]
     foretold: list[bool | None] | None = None if vote is None else [None, *FORETOLD[READINGS[vote]]]
     return figures.learned_figure(
-        labels, [styles[label].color for label in labels], [(one.count, one.seeds) for one in came], foretold, None
+        labels,
+        [styles[label].color for label in labels],
+        [(one.count, one.seeds) for one in came],
+        foretold,
+        None,
+        by=", by what your reading says",
     )
 
 

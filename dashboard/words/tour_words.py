@@ -145,8 +145,8 @@ def models_answer(counts: Sequence[tuple[str, int, int]]) -> str:
 def cause_answer(counts: dict[str, tuple[int, int]], left: float, left_large: float, factors: str) -> str:
     told = {label: f"{count} of {seeds}" for label, (count, seeds) in counts.items()}
     return (
-        f"**Learned:** Adam-2k {told['Adam-2k']}, GI-Adam {told['GI-Adam']}, Adam-eps at 1e-4 {told['Adam-eps 1e-4']}, at 1e-2 "
-        f"{told['Adam-eps 1e-2']}. Adam-2k has a well-filled $v$ and full steps, and mostly fails. GI-Adam has a $v$ as poor as Adam's and small "
+        f"**Learned:** Adam-2k at {told['Adam-2k']} seeds, GI-Adam at {told['GI-Adam']}, Adam-eps with 1e-4 at {told['Adam-eps 1e-4']} and with "
+        f"1e-2 at {told['Adam-eps 1e-2']}. Adam-2k has a well-filled $v$ and full steps, and mostly fails. GI-Adam has a $v$ as poor as Adam's and small "
         "steps, and learns. On this task, at this rate, the size of the early steps explains more than how well $v$ is known.\n\n"
         "**But the page *Variance or size* says that Adam-2k and Adam-eps avoid the failure?** It reports the paper's runs, and both can be "
         "right. The authors' code counts the frozen steps in the correction of $m$, which multiplies the first real steps by "
