@@ -19,7 +19,8 @@ async function draw(box, data, theme, component) {
   exportable(box, sourceOfChart(box, data, theme))
   const Plotly = await loadPlotly(data.plotlyUrl)
   await near(box)
-  if (shown.get(box)?.component !== component) return // something newer came, or the page was left
+  const now = shown.get(box) // the same may have been sent again while this waited, and counts on it
+  if (now?.theme !== theme || !sameBytes(now.component.data, component.data)) return // other data came, or none
   const narrow = box.offsetWidth < 520
   const layout = {
     ...data.figure.layout,
