@@ -160,7 +160,8 @@ def test_a_chart_that_is_sent_again_while_it_waits_is_drawn(scripts):
             parentElement.innerHTML = '<div class="lab-chart" style="width:600px"></div>'
             document.body.append(parentElement)
             const figure = { data: [], layout: {}, told: { about: '', slug: '' } }
-            const chart = { figure, templates: {}, plotlyUrl: '', name: 'x', title: '', alt: '', height: 100, play: false }
+            const words = { plotlyUrl: '', name: 'x', title: '', alt: '' }
+            const chart = { figure, templates: {}, ...words, height: 100, play: false }
             const data = () => new TextEncoder().encode(JSON.stringify(chart))
             const { default: render } = await load('chart.js')
             const first = render({ parentElement, data: data() })
