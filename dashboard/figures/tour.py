@@ -143,9 +143,9 @@ def loss_curve_figure(
     """Curves that are known, those that were drawn, and the one that came out."""
     figure = go.Figure()
     for place, curve in enumerate(drawn[:MOST_DRAWN]):
-        thin = Style(GREY, width=1.0)
+        thin = Style(GREY, width=1.6)
         figure.add_trace(
-            line(steps, curve, CLASS, thin, opacity=0.5, showlegend=place == 0, legendgroup=CLASS, hoverinfo="skip")
+            line(steps, curve, CLASS, thin, opacity=0.8, showlegend=place == 0, legendgroup=CLASS, hoverinfo="skip")
         )
     figure.add_traces(_curves([*known, *([outcome] if outcome else [])]))
     if own is not None:

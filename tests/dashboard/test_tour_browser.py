@@ -130,7 +130,9 @@ def test_two_browsers_in_one_class_see_each_others_predictions_and_nothing_else(
         button(teacher, "Start a class").click()
         teacher.get_by_text("0 predicted").wait_for()
         code = asked(teacher, "class")
-        link = teacher.locator(".lab-qr").first.get_attribute("aria-label").removeprefix("QR code of ")
+        picture = teacher.locator(".lab-qr").first
+        link = picture.get_attribute("alt").removeprefix("QR code of ")
+        assert picture.evaluate("(one) => one.decode().then(() => one.naturalWidth)") > 80
         assert link == f"{address}/tour?class={code}"
         with opened(browser, link) as one, opened(browser, link) as other:
             for student, lane in ((one, "RAdam"), (other, "Adam-2k")):
