@@ -191,14 +191,11 @@ def opened(
 
 
 def wait_until_drawn(page: Page) -> None:
-    """The script has come to its end; every lane's card is drawn, and every chart on the screen or near it."""
+    """The script has come to its end, and every chart and every lane's card is drawn."""
     page.wait_for_selector("h1")
     page.wait_for_function(
         """() => {
-            const charts = [...document.querySelectorAll('.lab-chart')].filter((chart) => {
-                const { top, bottom } = chart.getBoundingClientRect()
-                return top < innerHeight + 390 && bottom > -390
-            })
+            const charts = [...document.querySelectorAll('.lab-chart')]
             return document.querySelector('[data-test-script-state=notRunning]')
                 && charts.length > 0 && charts.every((chart) => chart.dataset.drawn)
                 && [...document.querySelectorAll('.lab-card')].every((card) => card.ariaPressed !== null)

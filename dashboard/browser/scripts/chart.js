@@ -13,14 +13,11 @@ const shown = new WeakMap() // by box: after every click the page sends all its 
  * @param {HTMLElement} box
  * @param {ChartData} data
  * @param {Theme} theme
- * @param {Component} component
  */
-async function draw(box, data, theme, component) {
+async function draw(box, data, theme) {
   exportable(box, sourceOfChart(box, data, theme))
   const Plotly = await loadPlotly(data.plotlyUrl)
-  await near(box)
-  const now = shown.get(box) // the same may have been sent again while this waited, and counts on it
-  if (now?.theme !== theme || !sameBytes(now.component.data, component.data)) return // other data came, or none
+  await displayed(box)
   const narrow = box.offsetWidth < 520
   const layout = {
     ...data.figure.layout,
@@ -74,20 +71,18 @@ function sourceOfChart(box, data, theme) {
 }
 
 /**
- * A chart is made, and made again, when it comes near the screen. A box that is not displayed has no size, and what is
- * drawn in it has places that are no numbers.
+ * A box that is not on the screen has no size, and what is drawn in it has places that are no numbers.
  * @param {HTMLElement} box
  * @returns {Promise<void>}
  */
-function near(box) {
+function displayed(box) {
   return new Promise((resolve) => {
-    const seen = (/** @type {IntersectionObserverEntry[]} */ entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting) || !box.offsetWidth) return
+    const observer = new ResizeObserver(() => {
+      if (!box.offsetWidth) return
       observer.disconnect()
       resolve()
-    }
-    const observer = new IntersectionObserver(seen, { rootMargin: "400px", scrollMargin: "400px" })
-    observer.observe(box) // it also tells where the box is now
+    })
+    observer.observe(box) // it also tells of the size that the box has now
   })
 }
 
@@ -116,7 +111,7 @@ export default function (component) {
   const data = readData(component.data)
   box.setAttribute("aria-label", data.alt)
   box.style.minHeight = `${data.height}px`
-  draw(box, data, theme, component).catch((error) => {
+  draw(box, data, theme).catch((error) => {
     shown.delete(box)
     box.textContent = `The chart could not be drawn: ${error.message}. Reload the page to try again.`
   })
