@@ -10,7 +10,8 @@ from dashboard.navigation import PAGES
 st.set_page_config(page_title="RAdam Lab", page_icon=str(Path(__file__).with_name("icon.png")), layout="wide")
 page = st.navigation(
     [
-        st.Page(page.file, title=page.title, icon=page.icon, url_path=page.name, default=page is PAGES[0])
+        # Without icons, for which a menu of this many pages has no room at 1280 pixels: the last would be put away.
+        st.Page(page.file, title=page.title, url_path=page.name, default=page is PAGES[0])
         for page in PAGES
     ],
     position="top",

@@ -28,6 +28,13 @@ class PageEntry:
 PAGES: tuple[PageEntry, ...] = (
     PageEntry("home", "Home", "RAdam Lab", ":material/home:", "RAdam's $r_t$ beside a rule of thumb, in one picture."),
     PageEntry(
+        "tour",
+        "Tour",
+        "What do you expect?",
+        ":material/school:",
+        "A lesson in eight steps: predict first, then see the run that answers.",
+    ),
+    PageEntry(
         "race",
         "Race",
         "Who gets going?",

@@ -33,6 +33,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 LONGEST_FIRST = (
     "test_walk",
     "test_walk_on",
+    "test_walk_between",
     "test_every_figure",
     "test_journeys",
     "test_race_browser",
@@ -41,6 +42,7 @@ LONGEST_FIRST = (
     "test_sweep_browser",
     "test_norms_browser",
     "test_four_steps_browser",
+    "test_tour_browser",
     "test_api",
     "test_separate_cluster",
     "test_engine",

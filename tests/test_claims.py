@@ -129,6 +129,9 @@ HEADINGS = {
     "dashboard/words/titles.py": (*PAGES, "Four steps"),
     "dashboard/words/captions.py": (),
     "pages/paper.py": ("The paper",),
+    "pages/tour.py": ("Tour",),
+    "dashboard/words/tour_words.py": ("Tour",),
+    "dashboard/asked/tour.py": ("Tour",),
 }
 IN_WORDS = {"three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20}
 IN_WORDS |= {"hundred": 100, "thousand": 1000, "half": 0.5, "tenth": 0.1, "fifth": 5, "quarter": 0.25}

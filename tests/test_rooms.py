@@ -35,9 +35,12 @@ ROOMS = {
     "browser": {"figures", "words", "runs", "asked", "evidence"},
     "recorded": {"asked", "runs", "engine"},
     "paper": {"asked", "evidence", "runs", "recorded", "figures", "browser"},
+    "tour": {"asked", "evidence", "runs", "recorded", "paper", "figures", "browser", "words"},
     "export": set(),
     "server": {"engine", "runs", "browser", "evidence", "export"},
-    "forms": {"asked", "evidence", "runs", "engine", "recorded", "paper", "figures", "browser", "words", "server"},
+    "forms": {
+        *("asked", "evidence", "runs", "engine", "recorded", "paper", "tour", "figures", "browser", "words", "server")
+    },
 }
 SHARED = {"remembered", "json_numbers"}
 

@@ -12,6 +12,7 @@ DOORS = (
     *(f"sweep-{name}" for name in ("more", "words", "runs", "share", "download")),
     *(f"own-{name}" for name in ("lanes", "download")),
     "norms-words",
+    "tour-door",
     "rectification-steps",
 )
 ROOT = Path(__file__).resolve().parents[2]
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOSTILE = ["nan", "1e999", "-1", "<script>alert(1)</script>", "'; DROP TABLE runs; --", "a" * 10_000, "", "0.9990"]
 RECTIFICATION_KEYS = ("beta2", "threshold", "axis", "warmup", "tau", "lr", "decay", "compare", "t")
 LINK_KEYS = {
+    "tour": ("step", "p1", "p2", "p4", "p6", "class", "view"),  # a step of each form
     "norms": ("depth", "lr", "warmup", "seed", "steps"),
     "four-steps": ("task", "lr-digits", "first", "second", "then", "seeds", "seed", "step"),
     "rectification": RECTIFICATION_KEYS,

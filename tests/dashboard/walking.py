@@ -1,11 +1,12 @@
-"""The longest walk in two halves: every way from one page to another, by menu and back, with a run under way.
+"""The longest walk in three parts: every way from one page to another, by menu and back, with a run under way.
 
-The slowest tests of all. They buy that whichever way one comes, a page is found as it was left. Each half is a file of
+The slowest tests of all. They buy that whichever way one comes, a page is found as it was left. Each part is a file of
 its own, for a process of its own; and a browser, which keeps fifty entries, can go all the way back.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 from playwright.sync_api import Page
@@ -40,11 +41,14 @@ def every_ordered_pair(names: list[str]) -> list[str]:
     return walk
 
 
-def halves() -> tuple[list[str], list[str]]:
-    """The second begins on the page where the first ends."""
+PARTS = 3
+
+
+def parts() -> list[list[str]]:
+    """Each begins on the page where the one before it ends."""
     walk = every_ordered_pair(NAMES)
-    middle = len(walk) // 2
-    return walk[: middle + 1], walk[middle:]
+    ends = [round(place * (len(walk) - 1) / PARTS) for place in range(PARTS + 1)]
+    return [walk[first : last + 1] for first, last in pairwise(ends)]
 
 
 def set_something(page: Page, name: str) -> None:
@@ -65,6 +69,10 @@ def set_something(page: Page, name: str) -> None:
     elif name == "norms":
         page.get_by_role("slider").first.press("ArrowLeft")
         address_says(page, "depth=5")
+    elif name == "tour":
+        page.get_by_role("radio", name="5", exact=True).click()
+        address_says(page, "step=5")
+        page.get_by_text("How long is RAdam's warmup?").wait_for()
     elif name == "paper":
         page.get_by_text("Theorem 1: the variance falls with rho").click()
         address_says(page, "row=theorem-1")

@@ -168,6 +168,25 @@ export type ChartData = {
   play: boolean
 }
 
+/** The data of a chart to draw on (dashboard/browser/draw_curve.py). */
+export interface DrawData {
+  figure: Figure
+  templates: Templates
+  plotlyUrl: string
+  alt: string
+  height: number
+  steps: number[]
+  axis: [number, number] // powers of ten
+  start: string // the curve's code until it is drawn
+  color: string
+}
+
+/** A box with a plot in it: where Plotly has put its axes, in pixels. */
+export interface PlotBox extends HTMLElement {
+  _fullLayout: Record<"xaxis" | "yaxis", { _offset: number; _length: number }>
+  on(event: string, listener: () => void): void
+}
+
 /** What an exported figure says of a chart's settings, in words and in a file's name (dashboard/words/captions.py). */
 export interface Told {
   about: string
