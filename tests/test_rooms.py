@@ -36,8 +36,12 @@ ROOMS = {
     "recorded": {"asked", "runs", "engine"},
     "paper": {"asked", "evidence", "runs", "recorded", "figures", "browser"},
     "export": set(),
+    "hosting": {"asked"},
     "server": {"engine", "runs", "browser", "evidence", "export"},
-    "forms": {"asked", "evidence", "runs", "engine", "recorded", "paper", "figures", "browser", "words", "server"},
+    "forms": {
+        *("asked", "evidence", "runs", "engine", "recorded", "paper", "figures", "browser", "words"),
+        *("hosting", "server"),
+    },
 }
 SHARED = {"remembered", "json_numbers"}
 

@@ -11,6 +11,7 @@ from dashboard.engine.engine import Engine
 from dashboard.forms.race_form import plain
 from dashboard.forms.race_link import Link
 from dashboard.forms.race_run import COMPARE, comparable, open_run, run_name
+from dashboard.hosting.bounds import kept
 from dashboard.runs import downloads
 from dashboard.runs.store import Run
 
@@ -25,6 +26,8 @@ def recent(engine: Engine, shown: Run[RaceConfig] | None, config: RaceConfig | N
         runs = {run.id: run for run in engine.recent()}
         if not runs:
             st.markdown("Nothing was trained here yet.")
+        if kept():
+            st.caption(kept())
         if engine.store.moved:
             st.caption(engine.store.moved)
         chosen = st.selectbox(

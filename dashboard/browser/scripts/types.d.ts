@@ -164,6 +164,7 @@ export type ChartData = {
   alt: string
   height: number
   play: boolean
+  fill: boolean // it is alone in a frame, and as high as that
 }
 
 /** What an exported figure says of a chart's settings, in words and in a file's name (dashboard/words/captions.py). */
