@@ -38,7 +38,7 @@ class Layout:
 
 def layout(cores: int | None = None, memory_bytes: int | None = None) -> Layout:
     """A worker a core with one torch thread, as far as there are 3 GB for each.
-    `RADAM_LAB_WORKERS` bounds the workers, for a machine that has other things to do; with 0 of them nothing is trained.
+    `RADAM_LAB_WORKERS` bounds them, for a machine that has other things to do; with 0 of them nothing is trained.
 
     A second thread does not help the small models of this house, and a second worker doubles what many visitors get.
     A step of all lanes at one thread and at two, in milliseconds, the fastest of many taken in turns on two cores:

@@ -1,4 +1,4 @@
-"""How much may be sent to a hosted copy: bodies of requests, messages on websockets, and figures to be made a minute."""
+"""How much may be sent to a hosted copy: bodies of requests, messages on websockets, figures to be made a minute."""
 
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse

@@ -23,6 +23,20 @@ MODE, FILE = "RADAM_LAB_MODE", "RADAM_LAB_SETTINGS"
 LOCAL, HOSTED = "local", "hosted"
 ORIGIN = r"^https?://(\*\.)?[A-Za-z0-9.\-]+(:([0-9]{1,5}|\*))?$"
 
+# How large models may be: TASK.SETTING, and the most it may be.
+SIZES: dict[str, float] = {
+    "numbers.depth": 6,
+    "numbers.width": 64,
+    "digits.depth": 14,
+    "digits.width": 16,
+    "text.vocabulary": 5_000,
+    "text.width": 128,
+    "text.length": 50,
+    "text.context": 50,
+    "images.depth": 20,
+    "images.width": 16,
+}
+
 Count = Annotated[int, Field(ge=1, le=10_000)]
 
 
@@ -31,18 +45,7 @@ class Hosting(Validated):
     cells: Annotated[int, Field(ge=1, le=MOST_CELLS)] = 120  # of a sweep
     steps: Annotated[int, Field(ge=1, le=100_000)] = 2_000
     batch_size: Annotated[int, Field(ge=1, le=1024)] = 128
-    sizes: dict[str, float] = {  # how large models may be: TASK.SETTING, and the most it may be
-        "numbers.depth": 6,
-        "numbers.width": 64,
-        "digits.depth": 14,
-        "digits.width": 16,
-        "text.vocabulary": 5_000,
-        "text.width": 128,
-        "text.length": 50,
-        "text.context": 50,
-        "images.depth": 20,
-        "images.width": 16,
-    }
+    sizes: dict[str, float] = Field(default_factory=lambda: dict(SIZES))
     runs_per_visitor: Count = 2  # under way at a time
     runs_per_address: Count = 20  # a class behind one router has one address
     runs: Count = 40
