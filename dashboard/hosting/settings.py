@@ -5,13 +5,14 @@ the server starts, which it does not do with a value that is not allowed. Withou
 """
 
 import os
+import re
 from functools import cache
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from dashboard.asked.config import MOST_LANES
 from dashboard.asked.sweep_config import MOST_CELLS
@@ -21,7 +22,7 @@ from demo_models.task import Setting
 
 MODE, FILE = "RADAM_LAB_MODE", "RADAM_LAB_SETTINGS"
 LOCAL, HOSTED = "local", "hosted"
-ORIGIN = r"^https?://(\*\.)?[A-Za-z0-9.\-]+(:([0-9]{1,5}|\*))?$"
+_ORIGIN = re.compile(r"https?://(\*\.)?[A-Za-z0-9.-]{1,200}(:([0-9]{1,5}|\*))?")
 
 # How large models may be: TASK.SETTING, and the most it may be.
 SIZES: dict[str, float] = {
@@ -57,8 +58,28 @@ class Hosting(Validated):
     request_kilobytes: Annotated[int, Field(ge=1, le=1_000_000)] = 64
     figure_megabytes: Annotated[int, Field(ge=1, le=60)] = 30
     message_kilobytes: Annotated[int, Field(ge=64, le=32_000)] = 1024  # of what a page's controls send
-    embedders: tuple[Annotated[str, Field(pattern=ORIGIN, max_length=200)], ...] = ()  # sites that may frame a page
+    embedders: tuple[str, ...] = ()  # sites that may show a page in a frame
     trusted_proxies: tuple[str, ...] = ()  # addresses or networks whose X-Forwarded-For is believed
+
+    @model_validator(mode="before")
+    @classmethod
+    def _are_known(cls, given: Any) -> Any:
+        unknown = [name for name in given if name not in cls.model_fields]
+        if unknown:
+            raise ValueError(
+                f"the settings of a hosted copy are {', '.join(cls.model_fields)}, got {unknown[0][:40]!r}"
+            )
+        return given
+
+    @field_validator("embedders")
+    @classmethod
+    def _are_origins(cls, given: tuple[str, ...]) -> tuple[str, ...]:
+        for text in given:
+            if not _ORIGIN.fullmatch(text):
+                raise ValueError(
+                    f"embedders must be sites such as https://course.example or https://*.example, got {text[:60]!r}"
+                )
+        return given
 
     @field_validator("sizes")
     @classmethod

@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page
 
+from bench.driving.visiting import flawless_page
 from dashboard.hosting.headers import policy
 from dashboard.navigation import PAGES
-from tests.conftest import opened, running_server, wait_until_drawn
+from tests.conftest import running_server, wait_until_drawn
 from tests.dashboard.direct import closed_with, press_train
 from tests.dashboard.engines import config
 
@@ -142,7 +143,7 @@ def watched(page: Page) -> None:
 
 
 def test_no_page_breaks_the_policy_nor_does_the_export_of_its_figure(hosted, browser):
-    with opened(browser, hosted) as page:
+    with flawless_page(browser) as page:
         watched(page)
         for one in PAGES:
             page.goto(f"{hosted}/{'' if one is PAGES[0] else one.name}")
@@ -169,7 +170,9 @@ def saved(page: Page) -> None:
 
 
 def test_a_page_in_a_frame_has_no_menu_and_fits(hosted, browser):
-    with opened(browser, f"{hosted}/race{EMBEDDED}&task=surfaces", width=360, height=640) as page:
+    with flawless_page(browser, width=360, height=640) as page:
+        page.goto(f"{hosted}/race{EMBEDDED}&task=surfaces")
+        page.locator("[data-chart=loss][data-drawn]").wait_for()
         assert page.get_by_role("link", name="Sweep").count() == 0
         assert not page.locator("h1").is_visible()
         assert page.get_by_role("button", name="Train").is_visible()
@@ -178,8 +181,7 @@ def test_a_page_in_a_frame_has_no_menu_and_fits(hosted, browser):
 
 @pytest.mark.parametrize(("path", "name"), [("rectification", "rectification"), ("race", "loss"), ("size", "size")])
 def test_one_chart_in_a_frame_is_all_there_is(hosted, browser, path, name):
-    with opened(browser, hosted) as page:
-        page.set_viewport_size({"width": 360, "height": 400})
+    with flawless_page(browser, width=360, height=400) as page:
         page.goto(f"{hosted}/{path}{EMBEDDED}&chart={name}")
         chart = page.locator(f":is(.st-key-chart-{name} .lab-chart, [data-chart={name}])[data-drawn]").first
         chart.wait_for()
@@ -192,7 +194,7 @@ def test_one_chart_in_a_frame_is_all_there_is(hosted, browser, path, name):
 
 
 def test_a_chart_that_is_not_there_gets_a_sentence(hosted, browser):
-    with opened(browser, hosted) as page:
+    with flawless_page(browser) as page:
         page.goto(f"{hosted}/size{EMBEDDED}&chart=none")
         page.get_by_text("and the address asks for").wait_for()
 
