@@ -2,12 +2,15 @@
 
 import pytest
 
-from dashboard.engine.engine import NO_TRAINING, Engine
+from dashboard.engine.cluster import Layout
+from dashboard.engine.engine import NO_TRAINING, Engine, set_running_engine
+from dashboard.forms.race_form import plain
 from dashboard.hosting.addresses import KnownAddresses
 from dashboard.hosting.settings import Hosting
 from dashboard.hosting.starts import Starts, network, who
 from dashboard.runs.store import Store
 from tests.dashboard.engines import config, wait_until_over
+from tests.dashboard.opening import open_page
 
 ANN, BOB = "a" * 32, "b" * 32
 
@@ -99,23 +102,45 @@ def test_an_address_is_believed_from_trusted_proxies_alone(peer, forwarded, trus
     assert KnownAddresses(None, trusted).address(scope) == address
 
 
-def test_without_workers_nothing_is_trained_and_it_says_so(monkeypatch, tmp_path):
+@pytest.fixture
+def idle(monkeypatch, tmp_path):
+    """An engine without workers."""
     monkeypatch.setenv("RADAM_LAB_WORKERS", "0")
     store = Store(tmp_path)
     engine = Engine(store)
     engine.start()
+    set_running_engine(engine)
+    yield engine
+    set_running_engine(None)
+    engine.close()
+    store.close()
+
+
+def test_without_workers_nothing_is_trained(idle):
+    engine = idle
     assert not engine.trains
     assert engine.trouble == NO_TRAINING
     assert not engine.wait_until_ready(60)
     with pytest.raises(ValueError, match="This copy trains nothing"):
         engine.submit(config())
-    engine.close()
-    store.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "button"), [("race", "Train"), ("sweep", "Run"), ("norms", "Train"), ("four-steps", "Train")]
+)
+def test_without_workers_a_page_says_that_it_trains_nothing(idle, name, button):  # noqa: ARG001
+    app = open_page(name)
+    assert not app.exception
+    assert any(plain(NO_TRAINING) in caption.value for caption in app.caption)
+    (train,) = (one for one in app.button if one.label == button)
+    assert train.disabled
+
+
+def test_without_workers_no_gradients_are_measured(idle):  # noqa: ARG001
+    assert [info.value for info in open_page("variance", real="true").info] == [NO_TRAINING]
 
 
 def test_a_run_ends_when_its_time_is_over(tmp_path):
-    from dashboard.engine.cluster import Layout
-
     store = Store(tmp_path)
     engine = Engine(store, Layout(workers=1, threads=1), most_seconds=1.5)
     engine.start()
