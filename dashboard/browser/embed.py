@@ -14,14 +14,15 @@ from dashboard.browser import address
 _NAME = re.compile(r"[a-z0-9-]{1,60}")
 _ALONE, _SHOWN = "embed-chart", "embed-shown"
 _WITHOUT_TITLE = """<style>
-[data-testid=stMain] h1 { display: none; }
+[data-testid=stHeader], [data-testid=stSidebar], [data-testid=stMain] h1 { display: none; }
 [data-testid=stMainBlockContainer] { padding: 0.5rem 0.75rem !important; }
 </style>"""
 # A chart of its own, or a panel of the live ones; a sentence about a chart that is not there stays in sight.
 _ONLY = """<style>
+[data-testid=stHeader], [data-testid=stSidebar] { display: none; }
 [data-testid=stMainBlockContainer] { padding: 1.4rem 0.5rem 0 !important; max-width: none; }
-[data-testid=stMain] :is([data-testid=stElementContainer], [data-testid=stColumn], [data-testid=stExpander]):not(
-  CHART, :has(CHART), .st-key-embed-problem *) { display: none; }
+[data-testid=stMain] :is([data-testid=stElementContainer], [data-testid=stColumn], [data-testid=stLayoutWrapper]):not(
+  CHART, :has(CHART), :has(.st-key-embed-problem), .st-key-embed-problem *) { display: none; }
 [data-testid=stColumn]:has(CHART) { flex: 1 1 100%; min-width: 100%; }
 .lab-race :is(.lab-bar, .lab-samples, .lab-panel:not(:has(CHART))),
 .lab-sweep > :not(CHART, :has(CHART)), .lab-sweep .lab-panel:not(:has(CHART)) { display: none; }

@@ -46,6 +46,7 @@ def press_train(address: str, config: RaceConfig, cookie: str = "", **headers: s
             opened = await _run(socket, request)
             request = BackMsg()
             request.rerun_script.page_script_hash = opened.page
+            request.rerun_script.query_string = f"config={config.to_link()}"
             state = request.rerun_script.widget_states.widgets.add()
             state.id, state.trigger_value = opened.buttons["Train"], True
             return await _run(socket, request)
@@ -67,8 +68,8 @@ async def _run(socket: Any, request: BackMsg) -> Answer:
             answer.sentences.append(element.alert.body)
         elif kind == "markdown":
             answer.sentences.append(element.markdown.body)
-        if message.WhichOneof("type") == "new_session":
-            answer.page = message.new_session.page_script_hash
+        if message.WhichOneof("type") == "navigation":
+            answer.page = message.navigation.page_script_hash
         finished = message.WhichOneof("type") == "script_finished"
         if finished and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
             return answer

@@ -9,7 +9,7 @@ from dashboard.hosting.addresses import KnownAddresses
 from dashboard.hosting.settings import Hosting
 from dashboard.hosting.starts import Starts, network, who
 from dashboard.runs.store import Store
-from tests.dashboard.engines import config, wait_until_over
+from tests.dashboard.engines import config
 from tests.dashboard.opening import open_page
 
 ANN, BOB = "a" * 32, "b" * 32
@@ -141,14 +141,18 @@ def test_without_workers_no_gradients_are_measured(idle):  # noqa: ARG001
 
 
 def test_a_run_ends_when_its_time_is_over(tmp_path):
+    """Without workers: a run in the queue has all its time before it, and a pause takes of it."""
     store = Store(tmp_path)
-    engine = Engine(store, Layout(workers=1, threads=1), most_seconds=1.5)
-    engine.start()
-    try:
-        run = engine.submit(config(100_000), "ann")
-        assert wait_until_over(engine, run) == "stopped"
-        assert engine.status(run).message.startswith("Stopped after 0.025 minutes, the most that a run has here.")
-        assert not engine.under_way(run)
-    finally:
-        engine.close()
-        store.close()
+    engine = Engine(store, Layout(workers=1, threads=1), most_seconds=90)
+    under_way = engine.dispatcher.under_way
+    waiting, paused = engine.submit(config(seed=1), "ann"), engine.submit(config(seed=2), "ann")
+    engine.pause(paused, "ann")
+    under_way.end_overdue(90)
+    assert engine.status(paused).state == "paused"
+    under_way.races[paused].begun -= 91
+    under_way.end_overdue(90)
+    assert engine.status(paused).state == "stopped"
+    assert engine.status(paused).message.startswith("Stopped after 1.5 minutes, the most that a run has here.")
+    assert not engine.under_way(paused)
+    assert engine.status(waiting).state == "queued"
+    store.close()
