@@ -1,7 +1,8 @@
 """What browsers are told to refuse, with every answer: scripts and connections of others, guessed types, frames.
 
 Streamlit runs a component's script from a blob and has one inline script in its page, which is allowed by its hash.
-Styles are inline throughout. Nothing comes from another host.
+Its numbers of 64 bits are multiplied in WebAssembly, which is allowed, while text is never run as a script. Styles are
+inline throughout. Nothing comes from another host.
 """
 
 import base64
@@ -59,7 +60,7 @@ def policy(host: str, embedders: tuple[str, ...]) -> str:
     sockets = (f"ws://{host}", f"wss://{host}") if _HOST.fullmatch(host) else ()
     sources = {
         "default-src": ("'self'",),
-        "script-src": ("'self'", "blob:", *_inline_scripts()),
+        "script-src": ("'self'", "blob:", "'wasm-unsafe-eval'", *_inline_scripts()),
         "style-src": ("'self'", "'unsafe-inline'"),
         "img-src": ("'self'", "data:", "blob:"),
         "font-src": ("'self'", "data:"),

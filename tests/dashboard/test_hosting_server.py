@@ -114,7 +114,8 @@ def test_every_answer_has_the_headers(hosted, path):
     assert answer.headers["Referrer-Policy"] == "same-origin"
     given = answer.headers["Content-Security-Policy"]
     assert "frame-ancestors 'self' https://course.example;" in given
-    assert "unsafe-eval" not in given
+    assert "'unsafe-eval'" not in given
+    assert "'unsafe-inline'" not in given.partition("script-src")[2].partition(";")[0]
     assert f"connect-src 'self' ws://{urlsplit(hosted).netloc} " in given
 
 
