@@ -7,7 +7,7 @@ from importlib import import_module
 
 from bench.interleaved import Result
 
-BENCHMARKS = ("optimizers", "simulation", "pages", "race", "own", "sweep", "app", "live", "crowd")
+BENCHMARKS = ("optimizers", "simulation", "pages", "race", "own", "sweep", "app", "live", "crowd", "figures")
 
 
 def main() -> int:

@@ -33,6 +33,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 LONGEST_FIRST = (
     "test_walk",
     "test_walk_on",
+    "test_every_figure",
     "test_journeys",
     "test_race_browser",
     "test_browser",

@@ -1,7 +1,7 @@
 // @ts-check
 // A Plotly figure that is drawn once and updated in place.
 import { framesOf } from "./figure_frames.js"
-import { drawnNow } from "./figure_source.js"
+import { drawnNow, exportable } from "./figure_source.js"
 import { isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
 
 /** @import { ChartData, Component, FigureSource, Theme } from "./types.d.ts" */
@@ -16,10 +16,13 @@ const shown = new WeakMap() // by box: after every click the page sends all its 
  * @param {HTMLElement} box
  * @param {ChartData} data
  * @param {Theme} theme
+ * @param {Component} component
  */
-async function draw(box, data, theme) {
+async function draw(box, data, theme, component) {
+  exportable(box, sourceOfChart(box, data, theme))
   const Plotly = await loadPlotly(data.plotlyUrl)
   await displayed(box)
+  if (shown.get(box)?.component !== component) return // something newer came, or the page was left
   const narrow = box.offsetWidth < 520
   const layout = {
     ...data.figure.layout,
@@ -58,9 +61,21 @@ const heightOf = ({ fill, height }) => (fill ? Math.max(LEAST_HEIGHT, innerHeigh
 function sourceOfChart(box, data, theme) {
   const { name, templates, plotlyUrl, figure } = data
   const title = data.title || data.alt
-  const source = { name, title, ...figure.told, templates, theme, plotlyUrl, lanes: false, now: () => drawnNow(box) }
+  const source = {
+    name,
+    title,
+    ...figure.told,
+    templates,
+    theme,
+    plotlyUrl,
+    lanes: false,
+    now: () => drawnNow(box, figure),
+  }
   if (!figure.frames?.length) return source
-  return { ...source, moments: (/** @type {number} */ most) => framesOf({ ...figure, ...drawnNow(box) }, title, most) }
+  return {
+    ...source,
+    moments: (/** @type {number} */ most) => framesOf({ ...figure, ...drawnNow(box, figure) }, title, most),
+  }
 }
 
 /**
@@ -104,7 +119,7 @@ export default function (component) {
   const data = readData(component.data)
   box.setAttribute("aria-label", data.alt)
   box.style.minHeight = `${heightOf(data)}px`
-  draw(box, data, theme).catch((error) => {
+  draw(box, data, theme, component).catch((error) => {
     shown.delete(box)
     box.textContent = `The chart could not be drawn: ${error.message}. Reload the page to try again.`
   })

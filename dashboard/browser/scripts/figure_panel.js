@@ -42,6 +42,7 @@ class FigurePanel {
     close.onclick = () => this.dialog.close()
     this.name = element("output", { className: "lab-figure-name" })
     this.controls = element("div", { className: "lab-figure-controls" }, ...this.fields(source))
+    this.relevant()
     const below = element("div", { className: "lab-figure-below" }, this.name, close, this.save)
     const right = element("div", { className: "lab-figure-right" }, this.preview, this.problem, below)
     this.dialog = element(
@@ -83,7 +84,7 @@ class FigurePanel {
         ["dark", "Dark"],
       ]),
       this.select(
-        "PNG, times",
+        "Pixels",
         "pixels",
         forms.pixels.map((times) => [String(times), `${times}x`]),
       ),
@@ -106,22 +107,22 @@ class FigurePanel {
         : []),
       ...(canMove(this.box)
         ? [
-            this.range(
-              "Moving: pictures",
-              "frames",
-              { min: forms.frames.least, max: forms.frames.most, step: 1 },
-              String,
-            ),
-            this.range(
-              "Moving: seconds",
-              "seconds",
-              { min: forms.seconds.least, max: forms.seconds.most, step: 1 },
-              String,
-            ),
+            this.range("Pictures", "frames", { min: forms.frames.least, max: forms.frames.most, step: 1 }, String),
+            this.range("Seconds", "seconds", { min: forms.seconds.least, max: forms.seconds.most, step: 1 }, String),
           ]
         : []),
       ...(others.length ? [this.besides(others)] : []),
     ]
+  }
+
+  /** A setting that this form does not have is out of the way. */
+  relevant() {
+    const { format } = this.options
+    const wanted = { pixels: format === "png", frames: MOVING.includes(format), seconds: MOVING.includes(format) }
+    for (const [name, shown] of Object.entries(wanted)) {
+      const label = this.controls.querySelector(`[name=${name}]`)?.closest("label")
+      if (label) label.hidden = !shown
+    }
   }
 
   /**
@@ -196,6 +197,7 @@ class FigurePanel {
   /** @param {Partial<FigureOptions>} change */
   set(change) {
     Object.assign(this.options, change)
+    this.relevant()
     const { title, step, ...kept } = this.options
     sessionStorage.setItem(KEPT, JSON.stringify(kept))
     clearTimeout(this.timer)

@@ -10,6 +10,7 @@ dialog.lab-figure::backdrop { background: #0008; }
 .lab-figure-parts { display: grid; grid-template-columns: 250px 1fr; gap: 1.25rem; }
 .lab-figure-controls { display: flex; flex-direction: column; gap: .45rem; }
 .lab-figure-controls label { display: flex; align-items: center; gap: .4rem; }
+.lab-figure-controls label[hidden] { display: none; }
 .lab-figure-controls select, .lab-figure-controls input[type=text] { flex: 1; min-width: 0; font: inherit; color: inherit;
   background: var(--st-secondary-background-color, #f3f5f7); border: 1px solid #80889080; border-radius: 4px; padding: .2rem .35rem; }
 .lab-figure-controls input[type=range] { flex: 1; min-width: 0; accent-color: var(--st-primary-color, #0072b2); }

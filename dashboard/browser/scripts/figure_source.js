@@ -1,7 +1,7 @@
 // @ts-check
 // Which charts of the page can be exported, and where each takes its figure from.
 
-/** @import { FigureSource } from "./types.d.ts" */
+/** @import { Figure, FigureSource } from "./types.d.ts" */
 
 /** @type {Map<Element, FigureSource>} */
 const sources = new Map()
@@ -26,11 +26,13 @@ export function shownCharts() {
 }
 
 /**
- * What a still chart shows now: its zoom, and the curves that were switched off in its legend.
+ * What a still chart shows now: its zoom, and the curves that were switched off in its legend. One that was not near
+ * the screen yet would show what it was sent.
  * @param {HTMLElement} box
- * @returns {import("./types.d.ts").Figure}
+ * @param {Figure} sent
+ * @returns {Figure}
  */
-export function drawnNow(box) {
-  const { data, layout } = /** @type {HTMLElement & import("./types.d.ts").Figure} */ (box)
-  return { data: [...data], layout }
+export function drawnNow(box, sent) {
+  const { data, layout } = /** @type {Partial<Figure>} */ (box)
+  return data && layout ? { data: [...data], layout } : sent
 }

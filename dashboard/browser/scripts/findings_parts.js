@@ -29,7 +29,17 @@ export function chartBox(name, alt) {
  * @returns {FigureSource}
  */
 export function sourceIn({ about, slug, templates, plotlyUrl }, theme, name, title, box) {
-  return { name, title, about, slug, templates, plotlyUrl, theme, lanes: false, now: () => drawnNow(box) }
+  return {
+    name,
+    title,
+    about,
+    slug,
+    templates,
+    plotlyUrl,
+    theme,
+    lanes: false,
+    now: () => drawnNow(box, { data: [], layout: {} }),
+  }
 }
 
 /**

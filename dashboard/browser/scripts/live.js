@@ -1,5 +1,6 @@
 // @ts-check
 // The live race: one event stream feeds every chart of the page.
+import { exportable } from "./figure_source.js"
 import { CHARTS, LiveChart } from "./live_charts.js"
 import { element } from "./live_elements.js"
 import { standingOf } from "./live_standing.js"
@@ -147,6 +148,7 @@ export class Live {
     this.main.replaceChildren(this.titled(loss, this.tools.ofLoss()))
     const sections = rest.map((panel) => this.titled(panel, this.tools.of(panel.tools)))
     this.grid.replaceChildren(...sections, this.translations.box)
+    for (const chart of kept.values()) exportable(chart.node, chart) // also those that are not near yet
   }
 
   /**
