@@ -13,19 +13,22 @@ from starlette.middleware import Middleware
 from dashboard.browser import assets
 from dashboard.engine.engine import Engine, set_running_engine
 from dashboard.navigation import MAIN
+from dashboard.hosting import stack
 from dashboard.recorded.loading import load
-from dashboard.runs.store import Store
+from dashboard.runs.store import MOST_BYTES, Store
 from dashboard.server import api, figures
 from dashboard.server.preload import PreloadPlotly
 from dashboard.server.visitor import NameVisitors
+
+limits = stack.checked()  # of a hosted copy; None on one's own machine
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """The workers become warm while the first visitor reads the first page."""
-    store = await asyncio.to_thread(Store)
+    store = await asyncio.to_thread(Store, None, limits.store_megabytes << 20 if limits else MOST_BYTES)
     await asyncio.to_thread(load, store)
-    engine = Engine(store)
+    engine = Engine(store, most_seconds=60 * limits.run_minutes if limits else None)
     await asyncio.to_thread(engine.start)
     set_running_engine(engine)
     try:
@@ -41,7 +44,7 @@ app = st.App(
     MAIN,
     lifespan=lifespan,
     routes=[*assets.routes(), *api.routes(), *figures.routes()],
-    middleware=[Middleware(NameVisitors), Middleware(PreloadPlotly)],
+    middleware=[*stack.middleware(limits), Middleware(NameVisitors), Middleware(PreloadPlotly)],
 )
 
 if __name__ == "__main__":

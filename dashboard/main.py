@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard.browser import address
+from dashboard.browser import address, embed
 from dashboard.navigation import PAGES
 
 st.set_page_config(page_title="RAdam Lab", page_icon=str(Path(__file__).with_name("icon.png")), layout="wide")
@@ -17,5 +17,7 @@ page = st.navigation(
     position="top",
 )
 address.begin(page.url_path)
+embed.begin()
 page.run()
+embed.end()
 address.write()

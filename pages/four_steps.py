@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard.browser.chart import chart
 from dashboard.browser.four_steps import live_four_steps
 from dashboard.engine.engine import running_engine
-from dashboard.forms import drawings
+from dashboard.forms import drawings, starting
 from dashboard.forms.cost import sweep_cost
 from dashboard.forms.four_steps_form import four_steps_controls, seed_and_step_controls
 from dashboard.forms.four_steps_run import attempt, first_eight, known, left_behind, seed_places, shown, start
@@ -31,15 +31,17 @@ st.title("Do four steps matter?")
 st.markdown(words.CLAIM)
 config, choice = four_steps_controls()
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    if st.button("Train", type="primary", icon=":material/play_arrow:", disabled=engine is None) and engine:
+    closed = starting.why_not(engine, config)
+    if st.button("Train", type="primary", icon=":material/play_arrow:", disabled=bool(closed)) and engine:
         start(engine, config)
     run = shown(engine, config)
-    told = sweep_cost(engine, config) if engine else "Training needs the app's own server"
-    st.caption(f"{told}. {words.choice_note(config.task, choice)}")
+    told = f"{sweep_cost(engine, config)}." if engine and not closed else plain(closed)
+    st.caption(f"{told} {words.choice_note(config.task, choice)}")
 st.session_state["four-steps-shown"] = run.id if run else ""
 with st.container():  # always there: a sentence in it moves no chart to another place
+    starting.show_limits(config)
     if run and run.recorded:
-        st.caption(recorded_told(run.recorded, "Train"))
+        st.caption(recorded_told(run.recorded, "Train" if engine and engine.trains else ""))
     before = left_behind(engine, run)
     if engine and before:
         with st.container(horizontal=True, vertical_alignment="center"):

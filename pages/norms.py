@@ -5,8 +5,9 @@ import streamlit as st
 from dashboard.browser.live import ShownRun
 from dashboard.browser.norms import live_norms
 from dashboard.engine.engine import running_engine
-from dashboard.forms import norms_run
+from dashboard.forms import norms_run, starting
 from dashboard.forms.norms_run import norm_controls, shown_pair, train
+from dashboard.forms.race_form import plain
 from dashboard.recorded.loading import made_by, told
 from dashboard.server.visitor import visitor_id
 from dashboard.words.norm_words import INTRODUCTION, LIMITS, READINGS
@@ -26,18 +27,20 @@ st.title("Who needs warmup?")
 st.markdown(INTRODUCTION)
 asked = norm_controls()
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    if st.button("Train", type="primary", icon=":material/play_arrow:", disabled=engine is None) and engine:
+    closed = starting.why_not(engine, *asked)
+    if st.button("Train", type="primary", icon=":material/play_arrow:", disabled=bool(closed)) and engine:
         train(engine, asked)
-    st.caption(norms_run.cost(engine, asked) if engine else "Training needs the app's own server.")
+    st.caption(norms_run.cost(engine, asked) if engine and not closed else plain(closed))
     with st.popover("What is what", icon=":material/help:", key="norms-words", on_change="rerun") as words:
         if words.open:
             st.markdown(glossary(asked[0]), width=620)
 pair, runs = shown_pair(engine, asked)
 st.session_state["norms-shown"] = tuple(run.id for run in runs if run)
 with st.container():  # always there: a sentence in it moves no chart to another place
+    starting.show_limits(asked[0])
     recorded = [run.recorded for run in runs if run and run.recorded]
     if recorded:
-        st.caption(told(recorded[0], "Train"))
+        st.caption(told(recorded[0], "Train" if engine and engine.trains else ""))
     if pair != asked:
         st.caption("Below are the runs before you moved the controls. *Train* starts those of the settings above.")
 shown = [

@@ -5,9 +5,10 @@ import streamlit as st
 from dashboard.asked.config import RaceConfig
 from dashboard.browser.live import ShownRun, live_race
 from dashboard.engine.engine import Engine, running_engine
+from dashboard.forms import starting
 from dashboard.forms.cost import duration
 from dashboard.forms.own_run import own_page, own_run
-from dashboard.forms.race_form import last_allowed, race_controls
+from dashboard.forms.race_form import last_allowed, plain, race_controls
 from dashboard.forms.race_link import link_to
 from dashboard.forms.race_menus import download, recent, share
 from dashboard.forms.race_run import (
@@ -55,14 +56,15 @@ def race_page(engine: Engine | None) -> None:
             st.warning(problem, icon=":material/link_off:")
     config = race_controls((engine.devices() if engine else None) or ("cpu",))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        closed = starting.why_not(engine, config)
         pressed = st.button(
-            "Train", type="primary", icon=":material/play_arrow:", disabled=config is None or engine is None
+            "Train", type="primary", icon=":material/play_arrow:", disabled=config is None or bool(closed)
         )
         if engine and config and pressed:
             train(engine, config)
         run = shown_run(engine, config)
-        if engine is None:
-            st.caption("Training needs the app's own server.")
+        if engine is None or closed:
+            st.caption(plain(closed))
         else:
             st.caption(cost(engine, config) if config else "One of the settings above is not allowed.")
         with st.popover("What is what", icon=":material/help:", key="race-words", on_change="rerun") as words:
@@ -79,8 +81,9 @@ def race_page(engine: Engine | None) -> None:
     link.to_address()
     st.session_state["race-shown"] = run.id if run else ""
     with st.container():
+        starting.show_limits(drawn)
         if run and run.recorded:
-            st.caption(told(run.recorded, "Train"))
+            st.caption(told(run.recorded, "Train" if engine and engine.trains else ""))
         if run and config and run.config != config:
             st.caption("Below is the race before you moved the controls. *Train* starts one with the settings above.")
     wants = engine.wants(run.id, visitor_id()) if engine and run else None

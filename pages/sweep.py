@@ -4,6 +4,7 @@ import streamlit as st
 
 from dashboard.browser.sweep import live_sweep
 from dashboard.engine.engine import running_engine
+from dashboard.forms import starting
 from dashboard.forms.cost import sweep_cost
 from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_form import last_allowed, sweep_controls
@@ -42,12 +43,13 @@ with st.container():  # always there, as the one below: a sentence in it moves n
         st.warning(problem, icon=":material/link_off:")
 config = sweep_controls()
 with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-    pressed = st.button("Run", type="primary", icon=":material/play_arrow:", disabled=config is None or engine is None)
+    closed = starting.why_not(engine, config)
+    pressed = st.button("Run", type="primary", icon=":material/play_arrow:", disabled=config is None or bool(closed))
     if engine and config and pressed:
         start(engine, config)
     run = shown_run(engine, config)
-    if engine is None:
-        st.caption("Training needs the app's own server.")
+    if engine is None or closed:
+        st.caption(plain(closed))
     else:
         st.caption(sweep_cost(engine, config) if config else "One of the settings above is not allowed.")
     with st.popover("What is what", icon=":material/help:", key="sweep-words", on_change="rerun") as words:
@@ -63,8 +65,9 @@ remember_link(link)
 link.to_address()
 st.session_state["sweep-shown"] = run.id if run else ""
 with st.container():
+    starting.show_limits(config or last_allowed())
     if run and run.recorded:
-        st.caption(told(run.recorded, "Run"))
+        st.caption(told(run.recorded, "Run" if engine and engine.trains else ""))
     if run and config and run.config != config:
         st.caption("Below is the sweep before you moved the controls. *Run* starts one with the settings above.")
     cells = st.session_state.pop("sweep-cells", None)

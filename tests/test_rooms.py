@@ -37,9 +37,11 @@ ROOMS = {
     "paper": {"asked", "evidence", "runs", "recorded", "figures", "browser"},
     "tour": {"asked", "evidence", "runs", "recorded", "paper", "figures", "browser", "words"},
     "export": set(),
+    "hosting": {"asked"},
     "server": {"engine", "runs", "browser", "evidence", "export"},
     "forms": {
-        *("asked", "evidence", "runs", "engine", "recorded", "paper", "tour", "figures", "browser", "words", "server")
+        *("asked", "evidence", "runs", "engine", "recorded", "paper", "tour", "figures", "browser", "words"),
+        *("hosting", "server"),
     },
 }
 SHARED = {"remembered", "json_numbers"}

@@ -16,6 +16,7 @@ from typing import Any, NewType, ParamSpec
 import plotly.graph_objects as go
 import streamlit as st
 
+from dashboard.browser import embed
 from dashboard.browser.assets import importing, plotly_url
 from dashboard.browser.told import told
 from dashboard.figures.look import TEMPLATES
@@ -62,6 +63,7 @@ def drawn_once(build: Callable[P, go.Figure]) -> Callable[P, Drawing]:
 
 def chart(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool = False, title: str = "") -> None:
     """Show `drawing`; `key` names the chart on its page and in files of it, `title` stands above an exported figure."""
+    embed.shows(key)
     _component(key=f"chart-{key}", data=message(drawing, key, alt, height, play, title))
 
 
@@ -75,6 +77,7 @@ def message(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool 
         "alt": alt,
         "height": height,
         "play": play,
+        "fill": embed.alone() == key,
     }
     return joined(about, figure=drawing)
 

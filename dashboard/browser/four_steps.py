@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from dashboard.asked.sweep_config import SweepConfig
+from dashboard.browser import embed
 from dashboard.browser.assets import importing
 from dashboard.browser.chart import joined
 from dashboard.browser.four_steps_findings import four_steps_json
@@ -37,6 +38,7 @@ def live_four_steps(
     """Draws the table: of its run, or where there is none of what other runs have `known` of its lanes. `on_action` is
     called when a visitor presses a button in it, when the first steps of more lanes are there, and when the run has
     ended; `on_open` when they want lanes as a race."""
+    embed.shows("courses")
     before = four_steps_json(Findings.of(config, known)) if known else b"null"
     data = joined(around(config, run, attempt, wants, recorded), drawn=drawn(config.to_json()), known=before)
     _component(key="four-steps", data=data, on_action_change=on_action, on_open_change=on_open)

@@ -14,6 +14,7 @@ from dashboard.asked.config import RaceConfig
 from dashboard.asked.lane_phases import lane_phases
 from dashboard.asked.own_config import OwnConfig
 from dashboard.asked.validated import Validated
+from dashboard.browser import embed
 from dashboard.browser.assets import base_path, importing, plotly_url
 from dashboard.browser.chart import joined
 from dashboard.browser.panel import Panel
@@ -60,6 +61,7 @@ def live_race(
     `on_action` is called when a visitor presses a button in it, or when a race has ended; `on_hidden` when they hide or
     show a lane.
     """
+    embed.shows(*(panel.name for panel in PANELS))
     drawn = _drawn(shown.config.to_json(), compared.config.to_json() if compared else None)
     watched = (shown, *([compared] if compared else []))
     live_charts("race", watched, drawn, hidden, on_action, on_hidden)

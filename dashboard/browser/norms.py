@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.norms import NORMS
+from dashboard.browser import embed
 from dashboard.browser.live import ShownRun, drawn_lanes, live_charts, spec
 from dashboard.browser.norm_panels import NORM_PANELS
 from dashboard.figures.norms import norm_figures
@@ -15,6 +16,7 @@ def live_norms(
     runs: Sequence[ShownRun], hidden: Sequence[str], on_action: Callable[[], None], on_hidden: Callable[[], None]
 ) -> None:
     """Draws the two runs; `hidden` lanes and the two calls are as in `live_race`."""
+    embed.shows(*(panel.name for panel in NORM_PANELS))
     drawn = _drawn(*(run.config.to_json() for run in runs))
     live_charts("norms", runs, drawn, hidden, on_action, on_hidden)
 

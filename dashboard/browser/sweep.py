@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.asked.sweep_config import SweepConfig
+from dashboard.browser import embed
 from dashboard.browser.assets import base_path, importing, plotly_url
 from dashboard.browser.chart import joined
 from dashboard.browser.sweep_findings import plain_figure
@@ -22,6 +23,7 @@ from demo_models import TASKS
 from radam_core.evidence import LEARNED
 
 STYLES = "\n".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("live.css", "sweep.css"))
+CHARTS = ("maps", "rates", "courses", "signs")
 _component = st.components.v2.component(
     "radam_lab_sweep",
     html='<div class="lab-sweep"></div>',
@@ -42,6 +44,7 @@ def live_sweep(
 ) -> None:
     """Draws a sweep, and its run if there is one. `on_action` is called when a visitor presses a button in it, or when
     the run has ended; `on_open` when they want to see the lanes of some cells."""
+    embed.shows(*CHARTS)
     data = joined(around(config, run, attempt, wants, recorded), drawn=drawn(config.to_json()))
     _component(key="sweep", data=data, on_action_change=on_action, on_open_change=on_open)
 

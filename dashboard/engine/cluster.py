@@ -38,7 +38,7 @@ class Layout:
 
 def layout(cores: int | None = None, memory_bytes: int | None = None) -> Layout:
     """A worker a core with one torch thread, as far as there are 3 GB for each.
-    `RADAM_LAB_WORKERS` bounds the workers, for a machine that has other things to do.
+    `RADAM_LAB_WORKERS` bounds them, for a machine that has other things to do; with 0 of them nothing is trained.
 
     A second thread does not help the small models of this house, and a second worker doubles what many visitors get.
     A step of all lanes at one thread and at two, in milliseconds, the fastest of many taken in turns on two cores:
@@ -47,13 +47,21 @@ def layout(cores: int | None = None, memory_bytes: int | None = None) -> Layout:
     cores = CPU_COUNT if cores is None else cores  # of the container, where there is one
     memory_bytes = int(system.MEMORY_LIMIT) if memory_bytes is None else memory_bytes
     workers = max(1, min(cores, memory_bytes // WORKER_BYTES))
-    return Layout(workers=min(workers, _most_workers() or workers), threads=1)
+    most = _most_workers()
+    return Layout(workers=workers if most is None else min(workers, most), threads=1)
+
+
+def can_train(plan: Layout | None = None) -> bool:
+    """Whether there is to be any worker, of this machine or of another cluster."""
+    if os.environ.get("DASK_SCHEDULER_ADDRESS", ""):
+        return True
+    return (_most_workers() if plan is None else plan.workers) != 0
 
 
 def _most_workers() -> int | None:
     given = os.environ.get("RADAM_LAB_WORKERS", "")
-    if given and not (given.isdecimal() and int(given)):
-        raise ValueError(f"RADAM_LAB_WORKERS must be a whole number from 1 on, got {given!r}")
+    if given and not given.isdecimal():
+        raise ValueError(f"RADAM_LAB_WORKERS must be a whole number from 0 on, got {given!r}")
     return int(given) if given else None
 
 

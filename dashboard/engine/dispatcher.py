@@ -34,8 +34,15 @@ log = logging.getLogger(__name__)
 
 
 class Dispatcher:
-    def __init__(self, store: Store, feeds: Feeds, plan: Layout | None, guest: bool = False) -> None:
-        self.plan = plan
+    def __init__(
+        self,
+        store: Store,
+        feeds: Feeds,
+        plan: Layout | None,
+        guest: bool = False,
+        most_seconds: float | None = None,
+    ) -> None:
+        self.plan, self.most_seconds = plan, most_seconds
         self.under_way = UnderWay(store, feeds, self._steer, guest)
         self.cluster: Cluster | None = None
         self.devices: tuple[str, ...] | None = None
@@ -52,7 +59,8 @@ class Dispatcher:
 
     def close(self) -> None:
         self._notes.put(_END)
-        self._thread.join(30)
+        if self._thread.ident is not None:
+            self._thread.join(30)
         self._errands.shutdown(wait=False, cancel_futures=True)
 
     def add(self, race: RaceJob) -> None:
@@ -185,6 +193,8 @@ class Dispatcher:
                 return True
             with self.lock:
                 self.under_way.take_in([note for note in notes if note is not None])
+                if self.most_seconds is not None:
+                    self.under_way.end_overdue(self.most_seconds)
         return False
 
     def _hand_out(self, cluster: Cluster) -> None:

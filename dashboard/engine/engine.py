@@ -10,7 +10,7 @@ from dashboard.asked.kinds import KeptConfig, RunConfig
 from dashboard.asked.own_config import OwnConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.engine import worker
-from dashboard.engine.cluster import Cluster, Layout
+from dashboard.engine.cluster import Cluster, Layout, can_train
 from dashboard.engine.commands import GO, PAUSE, STOP
 from dashboard.engine.dispatcher import Dispatcher
 from dashboard.engine.estimate import Estimate, estimate
@@ -21,22 +21,27 @@ from dashboard.runs.states import ELSEWHERE, FINISHED, STOPPED
 from dashboard.runs.store import Run, Store, code_version, recorded_id
 
 LONG_SECONDS = 120.0  # a run that will take longer counts as long
+NO_TRAINING = "This copy trains nothing: it shows what was recorded. Your own copy trains everything."
 
 
 class Engine:
     """`start` returns at once; runs that are submitted before the workers are warm wait in the queue."""
 
-    def __init__(self, store: Store, plan: Layout | None = None, guest: bool = False) -> None:
+    def __init__(
+        self, store: Store, plan: Layout | None = None, guest: bool = False, most_seconds: float | None = None
+    ) -> None:
         """A `guest` uses a store that an app may serve meanwhile: it marks nothing there as cut off, and none of its
-        own runs as under way, which only the app could then end."""
+        own runs as under way, which only the app could then end. A run ends after `most_seconds`."""
         self.store, self.feeds, self.guest = store, Feeds(store), guest
-        self.dispatcher = Dispatcher(store, self.feeds, plan, guest)
+        self.trains = can_train(plan)
+        self.dispatcher = Dispatcher(store, self.feeds, plan, guest, most_seconds)
 
     def start(self) -> None:
         code_version()  # kept from here on: packages' versions cannot be asked for by many threads at once
         if not self.guest:
             self.store.recover()
-        self.dispatcher.start()
+        if self.trains:
+            self.dispatcher.start()
 
     def close(self) -> None:
         """Ends the races and the workers. What was recorded stays, and says that it was cut off."""
@@ -44,8 +49,12 @@ class Engine:
         self.dispatcher.close()
 
     def submit(self, config: RunConfig, visitor: str = "") -> str:
-        """A visitor wants a configuration's run: those of its lanes start that are not known or under way. Its id."""
+        """A visitor wants a configuration's run: those of its lanes start that are not known or under way. Its id.
+
+        `ValueError` where nothing is trained, and some of them would have to be."""
         cost = self.estimate(config)
+        if cost.new and not self.trains:
+            raise ValueError(NO_TRAINING)
         self.feeds.open(self._add(config).id)  # what there is of a large one is read before anybody has to wait
         with self.dispatcher.lock:
             run = self._add(config)
@@ -63,6 +72,9 @@ class Engine:
 
     def _add(self, config: RunConfig) -> Run[KeptConfig]:
         return self.store.add(config, STOPPED, ELSEWHERE) if self.guest else self.store.add(config)
+
+    def under_way(self, run: str) -> bool:
+        return self.dispatcher.knows(run)
 
     # Each of these is a visitor's own: a run goes while one of its visitors wants it to go, is paused when all of them
     # want that, and stops when the last has left. To resume a run is to want it, as to train it is.
@@ -136,11 +148,11 @@ class Engine:
     @property
     def trouble(self) -> str:
         """Why nothing can be trained now, in words; empty when it can."""
-        return self.dispatcher.under_way.trouble
+        return self.dispatcher.under_way.trouble if self.trains else NO_TRAINING
 
     def wait_until_ready(self, timeout: float) -> bool:
         end = time.monotonic() + timeout
-        while self.cluster is None and time.monotonic() < end:
+        while self.trains and self.cluster is None and time.monotonic() < end:
             time.sleep(0.05)
         return self.cluster is not None
 

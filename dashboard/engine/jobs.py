@@ -45,6 +45,7 @@ class RaceJob:
     position: int | None = None
     message: str = ""
     speed: float | None = None  # lane-steps a second, as last measured
+    begun: float | None = None  # by the monotonic clock, when it had first left the queue
 
     def want(self, visitor: str, command: str) -> None:
         """A visitor's own word, in place of their last one. Who does not want the run has nothing to pause or stop."""

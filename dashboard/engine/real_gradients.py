@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from distributed import Future
 
-from dashboard.engine.engine import running_engine
+from dashboard.engine.engine import NO_TRAINING, running_engine
 from dashboard.remembered import Remembered
 from demo_models import TASKS
 from radam_core.domains import FloatArray
@@ -43,6 +43,8 @@ def ask(task: str, beta2: float) -> "RealGradients | str | None":
     engine = running_engine()
     if engine is None:
         return "Measuring needs the app's workers: start it with `streamlit run app.py`."
+    if not engine.trains:
+        return NO_TRAINING
     key = (task, beta2)
     future = _asked.get(key)
     if future is None or future.status in ("lost", "cancelled"):
@@ -60,6 +62,11 @@ def ask(task: str, beta2: float) -> "RealGradients | str | None":
         _asked.pop(key, None)
         return f"The measurement failed: {future.exception()}"
     return _measured.get(future.key, lambda: _read(future.result()))
+
+
+def asked_before(task: str, beta2: float) -> bool:
+    """Whether there is such a measurement, or one is under way."""
+    return (task, beta2) in _asked
 
 
 def _read(found: dict[str, Any]) -> RealGradients:

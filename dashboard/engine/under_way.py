@@ -6,6 +6,7 @@ and not the others.
 
 import logging
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -174,6 +175,13 @@ class UnderWay:
                 self.feeds.forget(gone)
         self.show_queue()
 
+    def end_overdue(self, most_seconds: float) -> None:
+        """Stops the races that have taken longer than any may: pauses count, what they waited in the queue does not."""
+        told = f"Stopped after {most_seconds / 60:g} minutes, the most that a run has here. What was recorded stays."
+        for race in list(self.races.values()):
+            if race.begun is not None and time.monotonic() - race.begun > most_seconds:
+                self.over(race, STOPPED, told)
+
     def show(self, race: RaceJob, message: str | None = None, state: str | None = None) -> None:
         """Tells the store of a new state, and the viewers of anything new."""
         state = race.turn() if state is None else state
@@ -185,6 +193,8 @@ class UnderWay:
             with _even_if_the_disk_is_full():
                 self.store.set_state(race.run, state, race.message)
         race.state = state
+        if race.begun is None and state != QUEUED:
+            race.begun = time.monotonic()
         race.feed.set_status(race.status())
         race.feed.wake()
 

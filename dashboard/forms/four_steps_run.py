@@ -9,6 +9,7 @@ from dashboard.asked.sweep_config import SweepConfig
 from dashboard.engine.engine import Engine
 from dashboard.evidence.first_steps import FirstSteps
 from dashboard.evidence.outcomes import Outcome
+from dashboard.forms.starting import try_to_start
 from dashboard.runs.first_steps import first_steps
 from dashboard.runs.outlines import from_json
 from dashboard.runs.records import Record
@@ -34,8 +35,8 @@ def known(engine: Engine | None, config: SweepConfig) -> list[Outcome]:
 
 
 def start(engine: Engine, config: SweepConfig) -> None:
-    st.session_state[_RUN] = engine.submit(config, visitor_id())
-    st.session_state[_ATTEMPT] = time.time()
+    for run in try_to_start(engine, config):
+        st.session_state[_RUN], st.session_state[_ATTEMPT] = run, time.time()
 
 
 def attempt() -> float:

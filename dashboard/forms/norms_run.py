@@ -12,6 +12,7 @@ from dashboard.engine.engine import Engine
 from dashboard.forms import controls
 from dashboard.forms.cost import duration
 from dashboard.forms.race_run import LANE_KEY
+from dashboard.forms.starting import try_to_start
 from dashboard.runs.states import FINISHED
 from dashboard.runs.store import Run, run_id
 from dashboard.server.visitor import visitor_id
@@ -56,8 +57,9 @@ def cost(engine: Engine, pair: Pair) -> str:
 
 def train(engine: Engine, pair: Pair) -> None:
     state = st.session_state
-    ids = {engine.submit(config, visitor_id()) for config in pair}
-    state[_STARTED], state[_MINE], state[_ATTEMPT] = pair, state.get(_MINE, set()) | ids, time.time()
+    ids = try_to_start(engine, *pair)
+    if ids:
+        state[_STARTED], state[_MINE], state[_ATTEMPT] = pair, state.get(_MINE, set()) | set(ids), time.time()
 
 
 def attempt() -> float:

@@ -15,6 +15,7 @@ from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import PRESETS, task_race
 from dashboard.forms import controls
 from dashboard.forms.race_lanes import AS_THE_METHOD, Shared, lane_table, lanes_of, shared_settings
+from dashboard.hosting.bounds import helped
 from dashboard.words.race_words import story
 from dashboard.words.sentences import never_rectified
 from demo_models import TASKS
@@ -163,7 +164,7 @@ def _more_controls(base: RaceConfig, devices: tuple[str, ...]) -> dict[str, Any]
     columns = st.columns(len(named) + 1, gap="small", vertical_alignment="bottom")
     values: dict[str, Any] = {}
     for column, (name, label) in zip(columns, named.items(), strict=False):
-        values[name] = _number(column, label, name, getattr(base, name), step=1, help=_HELP.get(name))
+        values[name] = _number(column, label, name, getattr(base, name), step=1, help=helped(_HELP.get(name), name))
     with columns[len(named)]:
         offered = list(dict.fromkeys(["auto", *devices, base.device]))
         at = offered.index(base.device)
@@ -171,14 +172,15 @@ def _more_controls(base: RaceConfig, devices: tuple[str, ...]) -> dict[str, Any]
     # In a row of their own: all in one, and a label would break inside its words.
     below = st.columns(max(len(named) + 1, len(own)), gap="small", vertical_alignment="bottom") if own else []
     settings = {
-        setting.name: _setting_control(setting, base.settings[setting.name], column)
+        setting.name: _setting_control(base.task, setting, base.settings[setting.name], column)
         for setting, column in zip(own, below, strict=False)
     }
     return {**values, "settings": {**base.settings, **settings}}
 
 
-def _setting_control(setting: Setting, value: Any, column: Any) -> Any:
-    label, about = setting.name.replace("_", " ").capitalize(), f"{setting.help} ({setting.allowed})"
+def _setting_control(task: str, setting: Setting, value: Any, column: Any) -> Any:
+    label = setting.name.replace("_", " ").capitalize()
+    about = helped(f"{setting.help} ({setting.allowed})", f"{task}.{setting.name}")
     name = f"setting-{setting.name}"
     if setting.choices:
         at = setting.choices.index(value)

@@ -12,6 +12,7 @@ from dashboard.engine.engine import Engine
 from dashboard.forms.race_form import plain
 from dashboard.forms.race_link import Link
 from dashboard.forms.race_run import COMPARE, comparable, open_kept, run_name
+from dashboard.hosting.bounds import kept
 from dashboard.runs import downloads
 from dashboard.runs.store import Run
 
@@ -23,10 +24,12 @@ def recent(engine: Engine, shown: Run[RaceConfig] | None, config: RaceConfig | N
         if not menu.open:
             asked = st.session_state.get(COMPARE)
             return comparable(engine, shown, now).get(asked) if asked and now else None
-        kept: list[Run[RaceConfig] | Run[OwnConfig]] = [*engine.recent(), *engine.recent_own()]
-        runs = {run.id: run for run in sorted(kept, key=lambda run: -run.used)}
+        known: list[Run[RaceConfig] | Run[OwnConfig]] = [*engine.recent(), *engine.recent_own()]
+        runs = {run.id: run for run in sorted(known, key=lambda run: -run.used)}
         if not runs:
             st.markdown("Nothing was trained here yet.")
+        if kept():
+            st.caption(kept())
         if engine.store.moved:
             st.caption(engine.store.moved)
         chosen = st.selectbox(

@@ -12,9 +12,9 @@ from dashboard.asked.presets import PRESETS
 from dashboard.engine.engine import Engine
 from dashboard.forms.race_form import TASK_PREFIX, choices, open_form, plain
 from dashboard.forms.race_link import Link, hidden_keys
+from dashboard.forms.starting import try_to_start
 from dashboard.runs.states import FINISHED
 from dashboard.runs.store import Run, run_id
-from dashboard.server.visitor import visitor_id
 from demo_models import TASKS
 
 LANE_KEY = re.compile(r"[01]:[0-9]{1,2}")
@@ -115,8 +115,8 @@ def open_kept(run: Run[RaceConfig] | Run[OwnConfig]) -> None:
 
 
 def train(engine: Engine, config: RaceConfig) -> None:
-    st.session_state[_RUN] = engine.submit(config, visitor_id())
-    st.session_state[_ATTEMPT] = time.time()
+    for run in try_to_start(engine, config):
+        st.session_state[_RUN], st.session_state[_ATTEMPT] = run, time.time()
 
 
 def attempt() -> float:

@@ -3,13 +3,16 @@
 import streamlit as st
 
 from dashboard.browser.chart import chart
-from dashboard.engine.real_gradients import BATCH_SIZE, STREAMS, RealGradients, ask
+from dashboard.engine.engine import running_engine
+from dashboard.engine.real_gradients import BATCH_SIZE, STREAMS, RealGradients, ask, asked_before
 from dashboard.forms import drawings
+from dashboard.forms.starting import may_measure
 from dashboard.words.sentences import left_out_sentence, means_sentence, real_gradients_sentence
 
 
 def show_real_gradients(task: str, beta2: float) -> None:
-    answer = ask(task, beta2)
+    refused = "" if asked_before(task, beta2) else may_measure(running_engine())
+    answer = refused or ask(task, beta2)
     if isinstance(answer, str):
         st.info(answer)
     elif answer is None:

@@ -12,6 +12,7 @@ from dashboard.asked.axis_text import axis_text, axis_values
 from dashboard.asked.sweep_config import LR, WARMUP, SweepConfig, has_warmup_length
 from dashboard.asked.sweep_presets import SWEEPS, contender
 from dashboard.forms.race_form import plain
+from dashboard.hosting.bounds import helped
 from demo_models import TASKS
 from radam_core.methods import METHODS
 
@@ -66,7 +67,9 @@ def sweep_controls() -> SweepConfig | None:
     with columns[4]:
         seeds = st.number_input("Seeds", value=len(base.seeds), step=1, key=_key("seeds"), persist_state=_KEPT)
     with columns[5]:
-        steps = st.number_input("Steps", value=base.steps, step=100, key=_key("steps"), persist_state=_KEPT)
+        steps = st.number_input(
+            "Steps", value=base.steps, step=100, key=_key("steps"), help=helped(None, "steps"), persist_state=_KEPT
+        )
     above = st.container()
     with st.expander("Methods and settings", icon=":material/tune:", key=MORE, on_change="rerun") as more:
         if more.open:
@@ -136,7 +139,8 @@ def _more_controls(base: SweepConfig) -> dict[str, Any]:
     batch = columns[0].number_input("Batch size", value=base.batch_size, key=_key("batch"), persist_state=_KEPT)
     settings = dict(base.settings)
     for setting, column in zip(own, columns[1:], strict=True):
-        label, about = setting.name.replace("_", " ").capitalize(), f"{setting.help} ({setting.allowed})"
+        label = setting.name.replace("_", " ").capitalize()
+        about = helped(f"{setting.help} ({setting.allowed})", f"{base.task}.{setting.name}")
         key, value = _key(f"setting-{setting.name}"), cast(Any, base.settings[setting.name])
         if setting.choices:
             at = setting.choices.index(value)

@@ -11,6 +11,7 @@ from dashboard.evidence.findings import Findings
 from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_form import choice_of
 from dashboard.forms.sweep_run import SweepLink, named, open_run
+from dashboard.hosting.bounds import kept
 from dashboard.runs.downloads import as_csv, as_parquet
 from dashboard.runs.store import Run
 from dashboard.runs.sweep_feed import SweepFeed
@@ -24,6 +25,8 @@ def recent(engine: Engine) -> None:
         runs = {run.id: run for run in engine.recent_sweeps()}
         if not runs:
             st.markdown("No sweep was run here yet.")
+        if kept():
+            st.caption(kept())
         chosen = st.selectbox(
             "Open a sweep", runs, None, format_func=lambda i: run_name(runs[i]), key="sweep-open", width=620
         )

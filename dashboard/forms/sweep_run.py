@@ -11,6 +11,7 @@ from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.browser import address
 from dashboard.engine.engine import Engine
+from dashboard.forms import starting
 from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_form import DEFAULT, choice_of, chosen, open_form
 from dashboard.runs.states import FINISHED
@@ -107,8 +108,8 @@ def refused() -> list[str]:
 
 
 def start(engine: Engine, config: SweepConfig) -> None:
-    st.session_state[_RUN] = engine.submit(config, visitor_id())
-    st.session_state[_ATTEMPT] = time.time()
+    for run in starting.try_to_start(engine, config):
+        st.session_state[_RUN], st.session_state[_ATTEMPT] = run, time.time()
 
 
 def obey(engine: Engine | None, run: str, asked: object) -> None:
@@ -141,4 +142,5 @@ def shown_run(engine: Engine | None, config: SweepConfig | None) -> Run[SweepCon
 def race_of_cells(engine: Engine, run: Run[SweepConfig], places: Sequence[object]) -> str:
     """The run of the race that these lanes make, for the race page; `ValueError` says why there is none."""
     known = {place for place in places if isinstance(place, int) and 0 <= place < run.config.size}
-    return engine.submit(run.config.race_of(sorted(known)), visitor_id())
+    (race,) = starting.start(engine, run.config.race_of(sorted(known)))
+    return race

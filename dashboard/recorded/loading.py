@@ -60,7 +60,7 @@ def by_older_code(recorded: str) -> bool:
 
 
 def told(recorded: str, button: str) -> str:
-    """What a page says above a recording."""
+    """What a page says above a recording; without a button where nothing can be trained."""
     found = made(recorded)
     code = f"by code {found.code}" + (", which is older than this one" if by_older_code(recorded) else "")
-    return f"**Recorded** on {found.date} {code}: press *{button}* to run it here."
+    return f"**Recorded** on {found.date} {code}" + (f": press *{button}* to run it here." if button else ".")

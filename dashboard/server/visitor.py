@@ -21,10 +21,13 @@ _ID = re.compile(r"[0-9a-f]{32}")
 
 def visitor_id() -> str:
     """Of the visitor whose script this is; where the browser keeps no cookies, of this tab until it is reloaded."""
+    return cookie_id() or str(st.session_state.setdefault(_KEY, _new_id()))
+
+
+def cookie_id() -> str:
+    """The same, and empty where the browser keeps no cookies."""
     given = str(st.context.cookies.get(COOKIE))  # not always text: under Streamlit's AppTest it is a mock
-    if _ID.fullmatch(given):
-        return given
-    return str(st.session_state.setdefault(_KEY, _new_id()))
+    return given if _ID.fullmatch(given) else ""
 
 
 class NameVisitors:

@@ -80,7 +80,7 @@ def test_moving_beta2_moves_the_curve_in_the_same_chart(browser, address):
         page.evaluate("document.querySelector('.st-key-chart-rectification .lab-chart').dataset.mark = 'same'")
         page.get_by_role("slider").first.focus()
         page.keyboard.press("ArrowLeft")
-        page.wait_for_function("new URL(location).searchParams.get('beta2') === '0.9985'")
+        page.wait_for_function("() => new URL(location).searchParams.get('beta2') === '0.9985'")
         page.wait_for_function(
             "(drawn) => Number(document.querySelector('.st-key-chart-rectification .lab-chart').dataset.drawn) > drawn",
             arg=drawn,

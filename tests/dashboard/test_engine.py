@@ -295,9 +295,11 @@ def test_the_layout_fits_cores_and_memory(cores, gigabytes, workers, threads):
 def test_who_runs_the_app_can_bound_its_workers(monkeypatch):
     monkeypatch.setenv("RADAM_LAB_WORKERS", "3")
     assert [layout(cores, 64 << 30) for cores in (2, 8)] == [Layout(2, 1), Layout(3, 1)]
-    for wrong in ("0", "-1", "many", "1.5"):
+    monkeypatch.setenv("RADAM_LAB_WORKERS", "0")
+    assert layout(8, 64 << 30) == Layout(0, 1)
+    for wrong in ("-1", "many", "1.5"):
         monkeypatch.setenv("RADAM_LAB_WORKERS", wrong)
-        with pytest.raises(ValueError, match=f"RADAM_LAB_WORKERS must be a whole number from 1 on, got '{wrong}'"):
+        with pytest.raises(ValueError, match=f"RADAM_LAB_WORKERS must be a whole number from 0 on, got '{wrong}'"):
             layout(8, 64 << 30)
 
 

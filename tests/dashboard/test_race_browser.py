@@ -177,11 +177,11 @@ def test_choices_move_the_charts_the_toolbar_covers_nothing_and_downloads_hold_t
         wait(page, "d.ended === 'true' && Number(loss.points) > 0")
         toolbar_covers_nothing(page.locator("[data-chart=loss]"))
         page.get_by_role("group", name="loss axis").get_by_role("button", name="linear").click()
-        page.wait_for_function("document.querySelector('[data-chart=loss]')._fullLayout.yaxis.type === 'linear'")
+        page.wait_for_function("() => document.querySelector('[data-chart=loss]')._fullLayout.yaxis.type === 'linear'")
         page.locator("[data-chart=ridges]").scroll_into_view_if_needed()
         page.wait_for_selector("[data-chart=ridges].lab-chart")
         page.get_by_role("button", name="v", exact=True).click()
-        page.wait_for_function("document.querySelector('[data-chart=ridges]').textContent.includes('|v|')")
+        page.wait_for_function("() => document.querySelector('[data-chart=ridges]').textContent.includes('|v|')")
         page.get_by_role("button", name="Download").click()
         page.get_by_role("button", name="Records (CSV)").wait_for()
         page.wait_for_selector("[data-test-script-state=notRunning]", state="attached")  # a file is its script's

@@ -112,7 +112,7 @@ def test_what_is_exported_is_what_is_seen(browser, recorded):
     with opened(browser, f"{recorded}/race") as page:
         wait(page, "d.state === 'finished' && Number(loss.points) > 100")
         page.locator(".lab-card", has_text="Adam-2k").first.click()
-        page.wait_for_function("document.querySelectorAll('.lab-card[aria-pressed=false]').length === 1")
+        page.wait_for_function("() => document.querySelectorAll('.lab-card[aria-pressed=false]').length === 1")
         page.evaluate("Plotly.relayout(document.querySelector('[data-chart=loss]'), {'xaxis.range': [100, 300]})")
         panel = panel_of(page, "loss")
         changed(panel, "format", "svg")

@@ -6,6 +6,9 @@ import { isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
 
 /** @import { ChartData, Component, FigureSource, Theme } from "./types.d.ts" */
 
+const LEAST_HEIGHT = 240 // pixels
+const MARGINS = 48 // above and below a chart that is alone in its frame: its toolbar, and the page's own
+
 /** @type {WeakMap<HTMLElement, { theme: Theme, component: Component }>} */
 const shown = new WeakMap() // by box: after every click the page sends all its charts again, mostly as they were
 
@@ -22,7 +25,7 @@ async function draw(box, data, theme) {
   const layout = {
     ...data.figure.layout,
     template: data.templates[theme],
-    height: data.height,
+    height: heightOf(data),
     autosize: true,
     ...(narrow ? { font: { size: 12 } } : {}),
   }
@@ -43,6 +46,9 @@ async function draw(box, data, theme) {
     })
   }
 }
+
+/** @param {ChartData} data */
+const heightOf = ({ fill, height }) => (fill ? Math.max(LEAST_HEIGHT, innerHeight - MARGINS) : height)
 
 /**
  * @param {HTMLElement} box
@@ -110,7 +116,7 @@ export default function (component) {
   /** @type {ChartData} */
   const data = readData(component.data)
   box.setAttribute("aria-label", data.alt)
-  box.style.minHeight = `${data.height}px`
+  box.style.minHeight = `${heightOf(data)}px`
   draw(box, data, theme).catch((error) => {
     shown.delete(box)
     box.textContent = `The chart could not be drawn: ${error.message}. Reload the page to try again.`

@@ -166,6 +166,7 @@ export type ChartData = {
   alt: string
   height: number
   play: boolean
+  fill: boolean // it is alone in a frame, and as high as that
 }
 
 /** The data of a chart to draw on (dashboard/browser/draw_curve.py). */
