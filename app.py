@@ -12,8 +12,8 @@ from starlette.middleware import Middleware
 
 from dashboard.browser import assets
 from dashboard.engine.engine import Engine, set_running_engine
-from dashboard.navigation import MAIN
 from dashboard.hosting import stack
+from dashboard.navigation import MAIN
 from dashboard.recorded.loading import load
 from dashboard.runs.store import MOST_BYTES, Store
 from dashboard.server import api, figures

@@ -1,4 +1,4 @@
-"""The figures of an own model's run: those of a race that its file has something for, every curve as it was recorded."""
+"""The figures of an own model's run: those of a race that its file has something for, every curve as recorded."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
