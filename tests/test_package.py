@@ -96,7 +96,7 @@ def test_the_readmes_lines_give_a_result_that_the_installed_app_opens(installed,
 
 def test_the_installed_app_answers_with_its_pages_and_scripts(installed, tmp_path):
     port = free_port()
-    address, environment = f"http://127.0.0.1:{port}", {"RADAM_LAB_WORKERS": "1", "RADAM_LAB_RUNS": "runs"}
+    address, environment = f"http://127.0.0.1:{port}", {"RADAM_LAB_WORKERS": "0", "RADAM_LAB_RUNS": "runs"}
     command = [installed / "radam-lab", "--server.port", str(port), "--server.address", "127.0.0.1"]
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with subprocess.Popen(
@@ -108,7 +108,10 @@ def test_the_installed_app_answers_with_its_pages_and_scripts(installed, tmp_pat
                 assert answer.read() == (ROOT / "dashboard" / "browser" / "scripts" / "live.js").read_bytes()
         finally:
             process.terminate()
-            process.wait(30)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
     pages = "from dashboard.navigation import PAGES; print(*(page.file for page in PAGES), sep='\\n')"
     for line in told([installed / "python", "-c", pages], tmp_path).splitlines():
         assert installed.parent in Path(line).parents
