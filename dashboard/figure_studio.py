@@ -114,6 +114,7 @@ class Studio:
         self._do(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
+        self._loop.close()
         set_running_engine(None)
         self.store.close()
 

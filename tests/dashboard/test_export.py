@@ -3,6 +3,7 @@
 import asyncio
 import io
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import av
@@ -185,7 +186,9 @@ def answered(path: str, body: bytes = b"", method: str = "POST") -> tuple[int, d
     async def send(message: Any) -> None:
         told.append(message)
 
-    asyncio.run(Starlette(routes=figures.routes())(scope, receive, send))
+    app = Starlette(routes=figures.routes())
+    with ThreadPoolExecutor(1) as thread:  # a browser test before this one may have left a loop in our own
+        thread.submit(lambda: asyncio.run(app(scope, receive, send))).result()
     return told[0]["status"], dict(told[0]["headers"]), b"".join(message.get("body", b"") for message in told[1:])
 
 

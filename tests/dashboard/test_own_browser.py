@@ -52,7 +52,7 @@ def test_a_watched_run_is_opened_with_its_loss_its_histograms_and_r_t(browser, s
         assert "finished" in page.locator(".lab-card").inner_text()
         rho = page.locator("[data-chart=rho]")
         rho.scroll_into_view_if_needed()
-        page.wait_for_function("document.querySelector('[data-chart=rho]').dataset.drawn")
+        page.wait_for_function("() => document.querySelector('[data-chart=rho]').dataset.drawn")
         curves = page.evaluate(
             "document.querySelector('[data-chart=rho]').data.filter((t) => t.meta.column && !t.meta.again)"
             ".map((t) => [t.meta.column, t.x.at(-1), t.y.at(-1)])"
@@ -60,7 +60,7 @@ def test_a_watched_run_is_opened_with_its_loss_its_histograms_and_r_t(browser, s
         assert [(name, step) for name, step, _ in curves] == [("rho", STEPS), ("r", STEPS)]
         assert curves[1][2] == pytest.approx(float(rectification(STEPS, 0.99)), rel=1e-5)  # the one formula
         page.locator("[data-chart=ridges]").scroll_into_view_if_needed()
-        page.wait_for_function("document.querySelector('[data-chart=ridges]').dataset.drawn")
+        page.wait_for_function("() => document.querySelector('[data-chart=ridges]').dataset.drawn")
         filled = page.evaluate("document.querySelector('[data-chart=ridges]').data.map((t) => t.x.length)")
         assert min(filled) > 10
         assert page.locator("[data-chart=layers], [data-chart=variance], [data-chart=metric]").count() == 0
