@@ -209,7 +209,9 @@ function sample({ line, marker, mode, fill, fillcolor, opacity }, x, y, width, g
   const dot = /** @type {{ color?: string, symbol?: string }} */ (marker ?? {})
   const color = line?.color ?? dot.color ?? "#808890"
   const stroke = Math.min((line?.width ?? 2) * grown, 0.25 * width)
-  const dashes = dashesOf(line?.dash ?? "", stroke).map(short).join()
+  const dashes = dashesOf(line?.dash ?? "", stroke)
+    .map(short)
+    .join()
   const dashed = dashes ? ` stroke-dasharray="${dashes}"` : ""
   const stretch = `<path d="M${short(x)},${short(y)}h${short(width)}" fill="none" stroke="${color}" stroke-width="${short(stroke)}"${dashed}${faded}/>`
   const point = pointOf(String(dot.symbol ?? "circle"), x + width / 2, y, 0.16 * width, String(dot.color ?? color))
