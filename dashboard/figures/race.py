@@ -45,12 +45,16 @@ def apart(wished: Sequence[Style], beside: Sequence[Style] = ()) -> list[Style]:
     """Styles for lanes that keep their colours; no two of a colour have one dash, and no two lanes as far as there are
     enough of them."""
     styles: list[Style] = []
-    for wish in wished:
+    for place, wish in enumerate(wished):
         style = replace(wish, width=min(wish.width, 3.0))
         taken = [other.dash for other in (*beside, *styles)]
         alike = [other.dash for other in (*beside, *styles) if other.color == style.color]
-        wanted = [dash for dash in (style.dash, *DASHES) if not (beside and dash == "solid")]
-        dash = min(wanted, key=lambda one: (alike.count(one), taken.count(one)))  # the first that is least used
+        to_come = [other.dash for other in wished[place + 1 :]]
+        free = [dash for dash in DASHES if not (beside and dash == "solid")]
+        if style.dash in free and style.dash not in taken:
+            dash = style.dash
+        else:  # the one of the least use, and of those that nobody else wishes
+            dash = min(free, key=lambda one: (alike.count(one), taken.count(one), to_come.count(one)))
         styles.append(replace(style, dash=dash, width=1.8 if beside else style.width))
     return styles
 

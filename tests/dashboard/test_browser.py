@@ -15,9 +15,10 @@ from bench.driving.visiting import flawless_page
 from dashboard.browser.assets import SCRIPTS, importing, plotly_url, script_url
 from dashboard.navigation import PAGES
 from tests.conftest import ROOT, opened, wait_until_drawn
+from tests.dashboard.accessibility import are_words, charts_say_numbers, names_of_controls, violations
 from tests.dashboard.opening import LINK_KEYS, hostile_query
 
-THEORY = [page.name for page in PAGES if page.name != "race"]
+EVERY = [page.name for page in PAGES]
 
 
 def url_of(address: str, name: str) -> str:
@@ -35,7 +36,7 @@ def curve(page, chart: str, trace: int = -1) -> list:
     )
 
 
-@pytest.mark.parametrize("name", THEORY)
+@pytest.mark.parametrize("name", EVERY)
 def test_page_opens_on_a_projector_in_light(browser, address, name):
     with opened(browser, url_of(address, name), theme="light") as page:
         assert page.locator("[data-testid=stException]").count() == 0
@@ -43,9 +44,10 @@ def test_page_opens_on_a_projector_in_light(browser, address, name):
         assert first["y"] < 560, "the first chart should begin on the first screen"
         assert background(page) == "#ffffff"
         ways_in_are_written_out(page, name)
+        serves_everybody(page)
 
 
-@pytest.mark.parametrize("name", THEORY)
+@pytest.mark.parametrize("name", EVERY)
 def test_page_stays_usable_on_a_phone_in_the_dark(browser, address, name):
     with opened(browser, url_of(address, name), width=390, height=844, theme="dark") as page:
         assert page.locator("[data-testid=stException]").count() == 0
@@ -59,6 +61,14 @@ def test_page_stays_usable_on_a_phone_in_the_dark(browser, address, name):
         )
         assert buttons == ["Export figure"], "a telephone has no room for more"
         ways_in_are_written_out(page, name)
+        serves_everybody(page)
+
+
+def serves_everybody(page: Page) -> None:
+    """By axe-core, and beyond it: charts in numbers and one tab stop, controls with names of words."""
+    assert violations(page) == []
+    charts_say_numbers(page)
+    are_words(names_of_controls(page))
 
 
 def ways_in_are_written_out(page: Page, name: str) -> None:

@@ -85,7 +85,7 @@ def test_bad_input_gives_a_sentence_that_names_the_field(label, value, sentence)
 def test_a_beta2_too_small_for_radam_says_so_in_place():
     app = opened()
     assert not app.warning
-    control(app.select_slider, "$\\beta_2$, memory of the squares").set_value(0.6).run()
+    control(app.select_slider, "β₂, memory of the squares").set_value(0.6).run()
     assert not app.exception
     assert app.warning[0].value.startswith("RAdam: At β₂ = 0.6")
     assert "SGD with momentum for ever" in app.warning[0].value
