@@ -62,3 +62,60 @@ def charts_say_numbers(page: Page) -> None:
         said = chart["told"].removeprefix(chart["name"])
         assert any(letter.isdigit() for letter in said) or "Nothing is drawn yet" in said, chart
         assert chart["stops"] <= 1, chart
+
+
+def reach(page: Page, selector: str, most: int = 60) -> None:
+    """By the Tab key alone, to something whose focus can be seen."""
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            ring = page.evaluate(
+                "(({ outlineStyle, outlineWidth }) => [outlineStyle, parseFloat(outlineWidth)])"
+                "(getComputedStyle(document.activeElement))"
+            )
+            assert ring == ["solid", 3], "its focus is not to be seen"
+            return
+    raise AssertionError(f"the Tab key does not come to {selector}")
+
+
+def _home(page: Page) -> None:
+    """Its picture moves by the arrow keys, and says where it is."""
+    curve = "document.querySelector('.st-key-chart-home .lab-chart')._fullData[1].y[100]"
+    before = page.evaluate(curve)
+    reach(page, ".st-key-chart-home .lab-frames input")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(f"(before) => {curve} > before", arg=before)  # a smaller beta2 warms up sooner
+    assert page.locator(":focus").get_attribute("aria-valuetext") == "β₂ = 0.9985"
+
+
+def _rectification(page: Page) -> None:
+    """An arrow key chooses on the step axis; the menu's focus is seen."""
+    reach(page, "[data-testid=stTopNavLink]")
+    page.get_by_role("radio", name="log", exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("() => new URL(location).searchParams.get('axis') === 'linear'")
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-chart-rectification .lab-chart')._fullLayout.xaxis.type === 'linear'"
+    )
+
+
+def _sweep(page: Page) -> None:
+    """From cell to cell of the maps, and one of them chosen."""
+    page.get_by_role("button", name="Select several cells").press("Enter")
+    reach(page, ".lab-cell")
+    first = page.locator(":focus").inner_text()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("(first) => document.activeElement.innerText !== first", arg=first)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="as a race").and_(page.locator(":not([disabled])")).wait_for()
+
+
+def _race(page: Page) -> None:
+    """A lane's card hides its lane."""
+    reach(page, ".lab-card")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.activeElement.ariaPressed === 'false'")
+
+
+# What is done by keyboard on a page that a test has open.
+BY_KEYBOARD = {"home": _home, "rectification": _rectification, "sweep": _sweep, "race": _race}

@@ -54,7 +54,7 @@ class Sheet {
   point(step, place) {
     const handle = document.createElement("div")
     handle.className = "lab-draw-point"
-    handle.tabIndex = 0
+    handle.tabIndex = place ? -1 : 0 // one stop of the Tab key: the arrow keys go on
     handle.setAttribute("role", "slider")
     handle.setAttribute("aria-label", `loss at step ${step}`)
     handle.setAttribute("aria-orientation", "vertical")
@@ -74,11 +74,20 @@ class Sheet {
     const by = { ArrowUp: 1, ArrowDown: -1, PageUp: 5, PageDown: -5, Home: -TOP, End: TOP }[event.key]
     if (beside === undefined && by === undefined) return
     event.preventDefault()
-    if (beside !== undefined) return this.points[place + beside]?.focus()
+    if (beside !== undefined) return this.go(place + beside)
     this.levels[place] = inside(this.levels[place] + (by ?? 0))
     this.show()
     clearTimeout(this.timer)
     this.timer = setTimeout(() => this.say(), WAIT)
+  }
+
+  /** @param {number} place */
+  go(place) {
+    if (!this.points[place]) return
+    this.points.forEach((point, i) => {
+      point.tabIndex = i === place ? 0 : -1
+    })
+    this.points[place].focus()
   }
 
   /** @param {PointerEvent} event */
