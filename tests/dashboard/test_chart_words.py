@@ -40,7 +40,7 @@ def test_a_curve_that_ends_elsewhere_says_where(scripts):
     ]
     notes = {"annotations": [{"text": "r<sub>t</sub> starts<br>at step 5"}]}
     assert numbers(scripts, curves, {**AXES, **notes}) == (
-        "training loss, step: whole 5 to 3 (from 1 to 3), lost 5 to 7 (from 1 to 2). "
+        "training loss, step from 1 to 3: whole 5 to 3, lost 5 to 7 (from 1 to 2). "
         "r_t, step from 1 to 3: below 0.5. Written in it: r_t starts, at step 5."
     )
 
@@ -56,8 +56,18 @@ def test_bars_points_and_maps_have_words_of_their_own(scripts):
     assert numbers(scripts, [many]) == "learned: 1, 0.1; 2, 0.5; 3, 0.2; 4, 0.3."
     assert numbers(scripts, [more]) == "learned: 5 points, across 1 to 5, up 0.1 to 0.5."
     assert numbers(scripts, [filled]) == "Adam: 3 of 4 cells, lowest 0.01 at 0.01, 0, highest 10✕ at 0.1, 50."
+    named = {"xaxis": {"ticktext": ["0.01", "0.1"]}, "yaxis": {"ticktext": ["warmup 0", "warmup 50"]}}
+    unnamed = {name: value for name, value in filled.items() if name not in "xy"}
+    assert "lowest 0.01 at 0.01, warmup 0, highest 10✕ at 0.1, warmup 50." in numbers(scripts, [unnamed], named)
     assert numbers(scripts, [{**cells, "z": [[None, None]]}]) == "Adam: none of 2 cells has begun."
     assert numbers(scripts, []) == "Nothing is drawn yet."
+
+
+def test_an_axis_without_a_title_takes_that_of_the_lowest_panel_and_nothing_is_said_twice(scripts):
+    untitled = {"title": {"text": "Click to enter X axis title"}}
+    layout = {"xaxis": untitled, "xaxis2": AXES["xaxis"], "yaxis": AXES["yaxis"]}
+    curve = {"name": "Adam", "x": [1, 9], "y": [2, 1]}
+    assert numbers(scripts, [curve, curve], layout) == "training loss, step from 1 to 9: Adam 2 to 1."
 
 
 def test_more_curves_than_one_can_hear_are_counted(scripts):

@@ -4,7 +4,7 @@ import { tellChart } from "./chart_access.js"
 import { forgetPlayer, playerOf } from "./chart_frames.js"
 import { framesOf } from "./figure_frames.js"
 import { drawnNow, exportable } from "./figure_source.js"
-import { fitted, isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
+import { fitted, isDark, isLow, loadPlotly, plotConfig, readData } from "./plot_parts.js"
 
 /** @import { ChartData, Component, FigureSource, Theme } from "./types.d.ts" */
 
@@ -31,7 +31,7 @@ async function draw(box, data, theme) {
     template: data.templates[theme],
     height: heightOf(data),
     autosize: true,
-    ...(narrow ? { font: { size: 12 } } : {}),
+    ...(narrow || isLow() ? { font: { size: 12 } } : {}),
   }
   await Plotly.react(box, {
     data: data.figure.data,

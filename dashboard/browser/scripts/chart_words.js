@@ -30,7 +30,7 @@ export const plainWords = (text) =>
 export function numbersOf(data, layout) {
   const shown = data.filter((trace) => trace.visible === true && trace.name && !isShade(trace))
   const bars = shown.filter(({ type }) => type === "bar").map(ofBars)
-  const maps = shown.filter(({ type }) => type === "heatmap").map(ofMap)
+  const maps = shown.filter(({ type }) => type === "heatmap").map((trace) => ofMap(trace, layout))
   const curves = shown.filter(({ type, mode }) => type === "scatter" && mode?.includes("lines"))
   const points = shown.filter(({ type, mode }) => type === "scatter" && mode && !mode.includes("lines")).map(ofPoints)
   const axes = [...new Set(curves.map(({ yaxis }) => yaxis ?? "y"))]
@@ -69,17 +69,17 @@ function ofCurves(curves, layout) {
     return [{ name: plainWords(curve.name), from: y[first], to: y[last], x0: written(x[first]), x1: written(x[last]) }]
   })
   if (!whole.length) return ""
-  const up = plainWords(axisOf(layout, yaxis).title?.text) || "value"
-  const along = plainWords(across.title?.text ?? lowest(layout)) || "x"
-  const same = whole.every(({ x0, x1 }) => x0 === whole[0].x0 && x1 === whole[0].x1)
-  const span = (/** @type {{ x0: string, x1: string }} */ { x0, x1 }) =>
-    x0 === x1 ? `at ${x0}` : `from ${x0} to ${x1}`
-  const told = whole.slice(0, MOST_CURVES).map((one) => {
+  const up = titleOf(axisOf(layout, yaxis)) || "value"
+  const along = titleOf(across) || lowest(layout) || (across.type === "category" ? "" : "x")
+  const spans = whole.map(({ x0, x1 }) => (x0 === x1 ? `at ${x0}` : `from ${x0} to ${x1}`))
+  const usual = spans.reduce((best, one) => (countOf(spans, one) > countOf(spans, best) ? one : best))
+  const each = whole.map((one, i) => {
     const values = [...new Set([shortNumber(one.from), shortNumber(one.to)])].join(" to ")
-    return same ? `${one.name} ${values}` : `${one.name} ${values} (${span(one)})`
+    return spans[i] === usual ? `${one.name} ${values}` : `${one.name} ${values} (${spans[i]})`
   })
-  if (whole.length > MOST_CURVES) told.push(`and ${whole.length - MOST_CURVES} more`)
-  return `${up}, ${along}${same ? ` ${span(whole[0])}` : ""}: ${told.join(", ")}`
+  const told = [...new Set(each)] // what was planned and what was measured may be the same
+  const more = told.length > MOST_CURVES ? [`and ${told.length - MOST_CURVES} more`] : []
+  return `${up}, ${`${along} ${usual}`.trim()}: ${[...told.slice(0, MOST_CURVES), ...more].join(", ")}`
 }
 
 /**
@@ -90,14 +90,26 @@ function ofCurves(curves, layout) {
 const axisOf = (layout, name) => layout[`${name[0]}axis${name.slice(1)}`] ?? {}
 
 /**
+ * An axis without a title has a text of Plotly's that asks for one.
+ * @param {DrawnAxis} axis
+ */
+const titleOf = ({ title }) => (/^Click to enter/.test(title?.text ?? "") ? "" : plainWords(title?.text))
+
+/**
  * Where panels stand above each other only the lowest has its axis named.
  * @param {DrawnLayout} layout
  */
 const lowest = (layout) =>
   Object.keys(layout)
     .filter((name) => /^xaxis\d*$/.test(name))
-    .map((name) => layout[name]?.title?.text)
+    .map((name) => titleOf(layout[name] ?? {}))
     .find(Boolean)
+
+/**
+ * @param {string[]} all
+ * @param {string} one
+ */
+const countOf = (all, one) => all.filter((other) => other === one).length
 
 /** @param {DrawnTrace} trace */
 function ofBars({ name, x = [], y = [], orientation }) {
@@ -119,8 +131,12 @@ function ofPoints({ name, x = [], y = [] }) {
   return `${plainWords(name)}: ${known.length} points, across ${range(x)}, up ${range(y)}`
 }
 
-/** @param {DrawnTrace} trace */
-function ofMap({ name, x = [], y = [], z = [], text = [] }) {
+/**
+ * @param {DrawnTrace} trace
+ * @param {DrawnLayout} layout
+ */
+function ofMap({ name, xaxis = "x", yaxis = "y", z = [], text = [], ...trace }, layout) {
+  const [x, y] = [trace.x ?? axisOf(layout, xaxis).ticktext ?? [], trace.y ?? axisOf(layout, yaxis).ticktext ?? []]
   const cells = [...z].flatMap((row, r) =>
     [...(row ?? [])].flatMap((value, c) =>
       Number.isFinite(value)

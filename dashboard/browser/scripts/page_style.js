@@ -28,13 +28,13 @@ export const PAGE_STYLE = `
   [data-testid=stMainBlockContainer] { padding-top: 2.75rem !important; }
   [data-testid=stMain] h1 { font-size: 1.4rem; padding: 0; }
   [data-testid=stHorizontalBlock]:has(> [data-testid=stColumn] :is([data-testid=stSlider], [role=radiogroup], [role=combobox])):not(
-    :has(.lab-chart, .lab-plot, [data-testid=stExpander])) { flex-wrap: nowrap; overflow-x: auto; scroll-padding: 1rem;
-    padding: 4px 4px 0.6rem; }
-  [data-testid=stHorizontalBlock]:has(> [data-testid=stColumn] :is([data-testid=stSlider], [role=radiogroup], [role=combobox])):not(
-    :has(.lab-chart, .lab-plot, [data-testid=stExpander])) > [data-testid=stColumn] { min-width: 10rem !important; }
-  [data-testid=stHorizontalBlock] > [data-testid=stColumn]:first-child:has([data-testid=stCaptionContainer]) {
-    min-width: 17rem !important; }
-  [data-testid=stColumn] [data-testid=stSlider] ~ *, [data-testid=stColumn] [data-testid=stCaptionContainer] { font-size: 0.75rem; }
+    :has(.lab-chart, .lab-plot, [data-testid=stExpander])) {
+    flex-wrap: nowrap; overflow-x: auto; padding: 4px 4px 0.4rem; gap: 1rem;
+    & > [data-testid=stColumn] { min-width: 10rem !important; }
+    & > [data-testid=stColumn]:has([data-testid=stCaptionContainer]) { min-width: 18rem !important; }
+    & [data-testid=stCaptionContainer] { font-size: 0.75rem; line-height: 1.3; }
+    & [data-testid=stVerticalBlock] { gap: 0.25rem; }
+  }
 }
 @media (prefers-reduced-motion: reduce) {
   *, *::before, *::after { animation-duration: 0.01ms !important; animation-iteration-count: 1 !important;

@@ -40,11 +40,13 @@ export function isDark(element) {
 
 const LOW = 480 // pixels of a window's height: a telephone on its side, or a laptop at 200%
 
+export const isLow = () => innerHeight <= LOW
+
 /**
  * A chart's height, of which a low window shows as much as leaves room for a control.
  * @param {number} height
  */
-export const fitted = (height) => (innerHeight > LOW ? height : Math.min(height, Math.max(180, innerHeight / 2)))
+export const fitted = (height) => (isLow() ? Math.min(height, Math.max(180, innerHeight / 2)) : height)
 
 /** @param {PlotlyLibrary} Plotly */
 const exportButton = (Plotly) => ({

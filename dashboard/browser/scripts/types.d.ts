@@ -184,6 +184,8 @@ export interface DrawData {
 
 export interface DrawnAxis {
   title?: { text?: string }
+  type?: string
+  ticktext?: string[]
 }
 
 /** What Plotly has made of a layout and of a trace, as far as it is told in words (scripts/chart_words.js). */
