@@ -37,7 +37,7 @@ export function readable(inside) {
   if (content) resized.observe(content) // it also tells of the size that it has now
   if (document.getElementById(STYLE)) return
   document.head.append(element("style", { id: STYLE, textContent: PAGE_STYLE }))
-  document.addEventListener("keydown", chooseByArrow)
+  document.addEventListener("keydown", chooseByArrow, true) // a group keeps its keys to itself
 }
 
 /**
@@ -49,6 +49,7 @@ function chooseByArrow({ key, target }) {
   if (!group || !/^Arrow/.test(key)) return
   setTimeout(() => {
     const there = document.activeElement
-    if (there instanceof HTMLElement && group.contains(there) && there.ariaChecked === "false") there.click()
+    if (there instanceof HTMLElement && group.contains(there) && there.getAttribute("aria-checked") === "false")
+      there.click()
   })
 }
