@@ -49,11 +49,26 @@ export class LiveChart {
     }
     const config = plotConfig(Plotly, this.node, this)
     this.node.style.minHeight = `${layout.height}px`
+    this.node.querySelector(".lab-sketch")?.remove()
     Plotly.react(this.node, figure.data, layout, config)
     this.node.classList.add("lab-chart") // as still charts are called: every one on a page has been drawn
     this.node.dataset.drawn = String(Number(this.node.dataset.drawn ?? 0) + 1)
     const measured = figure.data.filter(({ meta }) => meta && !meta.again && meta.of !== "limit")
     this.node.dataset.points = String(Math.max(0, ...measured.map(({ x }) => x.length)))
+  }
+
+  /**
+   * Until it is drawn.
+   * @param {typeof import("./live_sketch.js").sketch} sketch
+   */
+  sketch(sketch) {
+    const { offsetWidth: width, dataset } = this.node
+    const { templates, theme } = this.live
+    const figure = this.figure(width)
+    const points = Math.max(0, ...figure.data.filter(({ meta }) => meta && !meta.again).map(({ x }) => x.length))
+    if (!width || !points || dataset.drawn) return
+    this.node.replaceChildren(sketch(figure, { width, height: this.panel.height }, templates[theme].layout))
+    dataset.sketched = String(points)
   }
 
   // What an exported figure is made of (figure_source.js).
