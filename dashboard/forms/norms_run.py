@@ -8,9 +8,12 @@ import streamlit as st
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.norms import NORMS, STEPS, norm_race
 from dashboard.asked.protocol import LR, UNTUNED
+from dashboard.browser import address
 from dashboard.engine.engine import Engine
 from dashboard.forms import controls
 from dashboard.forms.cost import duration
+from dashboard.forms.race_form import plain
+from dashboard.forms.race_link import hidden_keys, hidden_text
 from dashboard.forms.race_run import LANE_KEY
 from dashboard.forms.starting import try_to_start
 from dashboard.runs.states import FINISHED
@@ -97,8 +100,17 @@ def act(engine: Engine | None, asked: object, runs: Sequence[str]) -> None:
 
 
 def hidden_lanes() -> list[str]:
-    """The lanes that the visitor hid, as "run:lane"; all settings have the same lanes."""
-    return list(st.session_state.get(_HIDDEN, []))
+    """The lanes that the visitor or the link hid, as "run:lane"; all settings have the same lanes. The address says
+    them."""
+    try:
+        for text in address.asked("hide"):
+            st.session_state[_HIDDEN] = hidden_keys(text)
+    except ValueError as problem:
+        st.warning(f"The link asked for lanes that are none: {plain(str(problem))}.")
+    hidden = list(st.session_state.get(_HIDDEN, []))
+    if hidden:
+        address.say("hide", [hidden_text(hidden)])
+    return hidden
 
 
 def hide_lanes(keys: Sequence[object]) -> None:
