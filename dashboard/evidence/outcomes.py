@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dashboard.asked.sweep_config import Cell, SweepConfig
+from dashboard.asked.sweep_config import AXES, Cell, SweepConfig
 from demo_models import TASKS
 from radam_core.evidence import learns
 
@@ -61,7 +61,7 @@ def cell_row(config: SweepConfig, found: CellOutcome) -> dict[str, Any]:
     cell, outcome = found.cell, found.outcome
     metric = next(iter(TASKS[config.task].metrics), None)
     lane = cell.lane.as_lane(1).method
-    beta2 = None if lane.first_moment == "heavy-ball" else lane.betas[1]
+    beta2 = lane.betas[1] if AXES["beta2"](lane) else None
     values = {"lr": cell.lane.lr, "warmup_steps": lane.warmup_steps, "beta2": beta2, **cell.values}
     return {
         "method": config.contenders[cell.contender].method,

@@ -6,7 +6,7 @@ from dashboard.asked.sweep_config import WARMUP, Contender, SweepConfig
 from dashboard.evidence.findings import Findings, Needed
 from dashboard.evidence.signs import GRADIENTS, SIZE, VARIANCE
 from radam_core.evidence import LEARNED, MOST_SEEDS, WITHIN
-from radam_core.methods import METHODS
+from radam_core.torch_methods import LANE_METHODS
 
 ENOUGH_TO_TELL = 5  # cells that failed, and as many that did not: an AUC over fewer is an anecdote
 
@@ -83,7 +83,9 @@ def _without_words(contender: Contender, share: float | None) -> str:
     if share is None:
         return ""
     label = contender.label
-    warms = contender.lane.get("warmup", METHODS[contender.method].warmup) != "none"  # a fixed one, or one of its own
+    warms = (
+        contender.lane.get("warmup", LANE_METHODS[contender.method].warmup) != "none"
+    )  # a fixed one, or one of its own
     if share >= MOST_SEEDS - 1e-9:
         return (
             f"{label} learns" + ("" if warms else " without") + ("" if share == 1 else f" at {share:.0%} of the seeds")

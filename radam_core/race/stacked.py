@@ -1,7 +1,8 @@
 """All lanes' optimizers as a few operations on the whole [K, N] buffers, each lane's scalars being a column.
 
 The update is that of `methods`; per step only the columns change, and they come from the same `Method.coefficients` as
-the drop-in optimizers' and the pages' curves.
+the drop-in optimizers' and the pages' curves. A lane by an optimizer of torch has columns that move nothing, and its
+own step after that of the others.
 """
 
 import math
@@ -16,6 +17,8 @@ from radam_core.averages import bias_correction
 from radam_core.methods import ADAPTIVE, Coefficients
 from radam_core.race.lanes import Lanes
 from radam_core.race.plan import Lane
+from radam_core.race.torch_lane import TorchLane
+from radam_core.torch_methods import TorchMethod
 
 _BLOCK = 256  # steps whose columns are worked out at once
 _CLIP_EPS = 1e-6  # in torch.nn.utils.clip_grad_norm_
@@ -58,17 +61,25 @@ class StackedOptimizer:
         self.entries = tuple(entries)
         self.scratch = torch.empty_like(self.lanes.buffer)  # between two steps anyone's
         clips = [lane.clip or np.inf for lane in entries]
-        coupled = [0.0 if lane.method.decoupled_weight_decay else lane.weight_decay for lane in entries]
+        coupled = [_decay(lane, decoupled=False) for lane in entries]
         self._clips = self._columns([clips])[0] if min(clips) < np.inf else None
         self._coupled = self._columns([coupled])[0] if any(coupled) else None
-        self._decays = any(lane.weight_decay and lane.method.decoupled_weight_decay for lane in entries)
+        self._decays = any(_decay(lane, decoupled=True) for lane in entries)
+        self._by_torch = {
+            row: TorchLane(lane, lane.method, self.lanes, row)
+            for row, lane in enumerate(entries)
+            if isinstance(lane.method, TorchMethod)
+        }
 
     def keep(self, rows: Sequence[int]) -> None:
         """Goes on with these lanes alone, which `lanes` has kept, too."""
         rows = list(rows)
         self.exp_avg, self.exp_avg_sq = self.exp_avg[rows].clone(), self.exp_avg_sq[rows].clone()
         self.alive = [self.alive[row] for row in rows]
+        before = self._by_torch
         self._set_lanes([self.entries[row] for row in rows])
+        for place, lane in self._by_torch.items():
+            lane.take_over(before[rows[place]])
         self._block = self._block[:, :, rows]
         self.branches = [[branches[row] for row in rows] for branches in self.branches]
 
@@ -101,7 +112,7 @@ class StackedOptimizer:
         self.prepare(grad, grad_norms)
         found = grad.square_().mul_(v_gain).addcmul_(self.exp_avg_sq, v_keep).sqrt_().add_(eps).div_(correct)
         for lane, method in enumerate(methods):
-            if method.first_moment == "heavy-ball":
+            if method.first_moment == "heavy-ball" or method.by_torch:
                 found[lane] = 1.0
         return found
 
@@ -132,10 +143,15 @@ class StackedOptimizer:
         self.average_squares(v, g, size)
         torch.sqrt(v, out=size).add_(c.eps)
         for lane, branch in enumerate(self.branches[row]):
-            if branch != ADAPTIVE or not self.alive[lane]:
+            if branch != ADAPTIVE or not self.alive[lane] or lane in self._by_torch:
                 size[lane] = 1.0
         torch.div(m, size, out=size).mul_(c.step)
         theta -= size
+        for lane, by_torch in self._by_torch.items():
+            if self.alive[lane]:
+                by_torch.step(self.t, size[lane] if parts else None)
+                if parts:
+                    by_torch.tell(m[lane], v[lane])
         if not parts:
             return None
         updates = [torch.linalg.vector_norm(size[:, part], dim=1) for part in parts]
@@ -152,7 +168,7 @@ class StackedOptimizer:
         lanes = [lane.method.coefficients(steps) for lane in self.entries]
         c = Coefficients(*(np.stack(parts, 1) for parts in zip(*lanes, strict=True)))  # [step, lane] each
         lr = np.array([lane.lr for lane in self.entries])
-        decay = np.array([lane.weight_decay * lane.method.decoupled_weight_decay for lane in self.entries])
+        decay = np.array([_decay(lane, decoupled=True) for lane in self.entries])
         # In the order of `Columns`.
         by_name = (c.m_keep, c.m_gain, c.v_keep, c.v_gain, c.eps, lr * c.step, 1 - lr * c.lr_factor * decay)
         self._block = self._columns(np.stack(by_name, 1))  # [step, column, K, 1]
@@ -161,6 +177,11 @@ class StackedOptimizer:
     def _columns(self, values: object) -> Tensor:
         buffer = self.lanes.buffer
         return torch.as_tensor(np.asarray(values), dtype=buffer.dtype, device=buffer.device).unsqueeze(-1)
+
+
+def _decay(lane: Lane, decoupled: bool) -> float:
+    """Its weight decay of this kind, where it is ours to take off: torch's optimizers do it themselves."""
+    return lane.weight_decay if lane.method.decoupled_weight_decay is decoupled and not lane.method.by_torch else 0.0
 
 
 def angle(theta: Tensor, update: Tensor) -> Tensor:
