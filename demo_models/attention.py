@@ -41,9 +41,8 @@ class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, heads: int, width: int, mask: Tensor | None, *projected: Tensor) -> Tensor:
         inside, batch, time = width // heads, projected[0].shape[:-2], projected[0].shape[-2]
-        parts = [part for x in projected for part in _split(x, inside).split(heads)]
-        keys = projected[-1].shape[-2]
-        q, k, v = (x.view(-1, t, inside) for x, t in zip(parts, (time, keys, keys), strict=True))
+        by_part = (_split(x, inside).view(x.shape[-1] // width, -1, x.shape[-2], inside) for x in projected)
+        q, k, v = (part for parts in by_part for part in parts)
         scale = 1 / math.sqrt(inside)
         p = torch.baddbmm(q.new_empty(()), q, k.transpose(1, 2), beta=0, alpha=scale)
         by_head = p.view(heads, *batch, *p.shape[1:])

@@ -103,8 +103,8 @@ class _LayerNorm(torch.autograd.Function):
         inner = grad * _beside(weight, x)
         size, wanted = list(x.shape[-1:]), [True, False, False]
         dx = torch.ops.aten.native_layer_norm_backward(inner, x, size, mean, scale, ones, zeros, wanted)[0]
-        rows = tuple(range(1, x.dim() - 1))
-        return dx, torch.mul(grad, out, out=inner).sum(rows), grad.sum(rows), None
+        by_lane = (len(x), -1, x.shape[-1])  # what is [d] in the plain model has no rows to sum, and gets one
+        return dx, torch.mul(grad, out, out=inner).view(by_lane).sum(1), grad.reshape(by_lane).sum(1), None
 
 
 def _beside(parameter: Tensor, x: Tensor) -> Tensor:
