@@ -33,12 +33,12 @@ def norm_controls() -> Pair:
     columns = st.columns([4, 5, 4, 3, 3], gap="medium")
     with columns[0]:
         depth = controls.pick(
-            "**Depth**", "depth", DEPTHS, 6, help="Layers of the encoder, and as many of the decoder."
+            "Depth", "depth", DEPTHS, 6, help="Layers of the encoder, and as many of the decoder."
         )
     with columns[1]:
-        lr = controls.pick("**Learning rate** of all lanes", "lr", controls.LEARNING_RATES, LR)
+        lr = controls.pick("Learning rate of all lanes", "lr", controls.LEARNING_RATES, LR)
     with columns[2]:
-        warmup = controls.pick("**Warmup**, steps", "warmup", WARMUPS, UNTUNED, help="Of the lane that has one.")
+        warmup = controls.pick("Warmup, steps", "warmup", WARMUPS, UNTUNED, help="Of the lane that has one.")
     with columns[3]:
         seed = controls.pick("Seed", "seed", SEEDS, 0, help="Of the weights and of the order of the batches.")
     with columns[4]:
