@@ -125,9 +125,14 @@ class Studio:
         """The names of the charts that a page shows at this address."""
         asked = (page, json.dumps(dict(query), sort_keys=True))
         if self._shown != asked:
-            components = sent_by(page, query)
-            self._charts = tuple(self._run(_MOUNT, components=components, seconds=READY_SECONDS))
+            self.show(sent_by(page, query))
             self._shown = asked
+        return self._charts
+
+    def show(self, components: list[dict[str, str]]) -> tuple[str, ...]:
+        """The charts of these components, as `sent_by` yields them, in place of those that were there."""
+        self._shown = None
+        self._charts = tuple(self._run(_MOUNT, components=components, seconds=READY_SECONDS))
         return self._charts
 
     def figure(self, page: str, query: Query, names: tuple[str, ...], options: Mapping[str, Any]) -> tuple[str, bytes]:
