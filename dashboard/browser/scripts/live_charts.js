@@ -11,6 +11,7 @@ import { fitted, plotConfig } from "./plot_parts.js"
 /** @import { Axis, Figure, Layout, Meta, Panel, Path, PlotlyLibrary, Room, Series, Trace, Value, View } from "./types.d.ts" */
 
 export const MOST_IN_LEGEND = 8 // lanes
+const TOGETHER = ["loss", "ridges"] // in a moving figure
 
 export class LiveChart {
   /**
@@ -138,19 +139,20 @@ export class LiveChart {
   }
 
   /**
-   * The race as it grew: its loss, and beside it the ridges of its gradients.
+   * The chart as it grew; a race's loss and the ridges of its gradients grow beside each other.
    * @param {number} most
    */
   moments(most) {
     const { charts, view } = this.live
-    const shown = ["loss", "ridges"].flatMap((name) => charts.get(name) ?? [])
+    const [loss, ridges] = TOGETHER.map((name) => charts.get(name))
+    const shown = TOGETHER.includes(this.name) && loss && ridges ? [loss, ridges] : [this]
     const last = this.last()
     /** @type {(i: number) => number} */
     const step = (i) => Math.round(view.stepAxis === "log" ? last ** (i / most) : (last * i) / most)
     const steps = [...new Set(Array.from({ length: most }, (_, i) => Math.max(1, step(i + 1))))]
     return steps.map(
       (at) => (/** @type {Room} */ room) =>
-        shown.map((chart) => ({ title: chart.title, lanes: true, figure: chart.at(at, room) })),
+        shown.map((chart) => ({ title: chart.title, lanes: chart.lanes, figure: chart.at(at, room) })),
     )
   }
 
