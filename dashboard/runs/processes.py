@@ -6,7 +6,8 @@ visitors want, and read what they show. When the leader's beat stands still, ano
 that somebody wants from what was recorded.
 
 A beat is a number that its process counts up. Others judge by their own monotonic clock how long it has stood still:
-no clock is compared with another one's, and none of a day's.
+no clock is compared with another one's, and none of a day's. Where the system says that a process is gone (`alive.py`),
+nobody waits for that.
 """
 
 import json
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from dashboard.runs import alive
 from dashboard.runs.feed import Status
 from dashboard.runs.store import Store
 
@@ -25,7 +27,7 @@ EXPIRED_SECONDS = 10.0  # a process whose beat stood still for so long is gone
 MOST_HANDOVERS = 5  # of a run, from one that is gone to the next: it may be what they die of
 _SCHEMA = """
 create table if not exists processes (
-    id text primary key, beat integer not null, trains integer not null, leads integer not null);
+    id text primary key, name text not null, beat integer not null, trains integer not null, leads integer not null);
 create table if not exists statuses (run text primary key references runs (id) on delete cascade, body text not null);
 create table if not exists handovers (
     run text primary key references runs (id) on delete cascade, times integer not null);
@@ -52,6 +54,7 @@ class Processes:
 
     def __init__(self, store: Store, trains: bool) -> None:
         self.store, self.trains, self.id = store, trains, secrets.token_hex(8)
+        self.name = alive.name()
         self.leads, self.joined = True, False
         self.others: dict[str, Other] = {}
         self._looked = 0.0
@@ -64,15 +67,15 @@ class Processes:
         now = time.monotonic() if now is None else now
         was_away, self._looked = now - self._looked > EXPIRED_SECONDS / 2, now
         with self.store.write() as db:
-            beat = "insert into processes values (?, 0, ?, 0) on conflict (id) do update set beat = beat + 1"
-            db.execute(beat, (self.id, self.trains))
+            beat = "insert into processes values (?, ?, 0, ?, 0) on conflict (id) do update set beat = beat + 1"
+            db.execute(beat, (self.id, self.name, self.trains))
             others = {}
             for row in db.execute("select * from processes where id != ?", (self.id,)).fetchall():
                 seen = self.others.get(row["id"])
                 # Who was stopped for a while cannot tell whether others were stopped, too.
                 moved = seen is None or was_away or seen.beat != row["beat"]
                 other = Other(row["beat"], now if moved or seen is None else seen.since, bool(row["trains"]))
-                if now - other.since > EXPIRED_SECONDS:
+                if now - other.since > EXPIRED_SECONDS or alive.is_gone(row["name"], self.name):
                     db.execute("delete from processes where id = ?", (row["id"],))
                 else:
                     others[row["id"]] = other

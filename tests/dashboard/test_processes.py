@@ -14,6 +14,7 @@ import pytest
 
 from dashboard.engine.cluster import Layout
 from dashboard.engine.engine import Engine
+from dashboard.runs import alive
 from dashboard.runs.processes import EXPIRED_SECONDS, MOST_HANDOVERS
 from dashboard.runs.records import Record
 from dashboard.runs.states import CUT_OFF, FAILED, FINISHED, PAUSED, QUEUED, STOPPED
@@ -245,6 +246,21 @@ def test_a_server_that_was_killed_goes_on_when_it_is_started_again(house):
     assert again.leads
     assert again.dispatcher.knows(run)
     assert again.wants(run, "ann") == "go"
+
+
+def test_a_process_that_the_system_knows_to_be_gone_is_not_waited_for(house, two):
+    leader, follower = two
+    run = leader.submit(config(), "ann")
+    boot, namespace, number, started = follower.processes.name.split()
+    gone = [f"{boot} {namespace} {number} 1", f"other {namespace} {number} {started}"]
+    open_ones = ["", f"{boot} other {number} 1", follower.processes.name]
+    assert [alive.is_gone(name, follower.processes.name) for name in gone + open_ones] == [True] * 2 + [False] * 3
+    assert not alive.is_gone(gone[0], "")
+    with leader.store.write() as db:
+        db.execute("update processes set name = ? where id = ?", (gone[0], leader.processes.id))
+    house.after(1, follower)
+    assert follower.leads
+    assert follower.dispatcher.knows(run)
 
 
 def test_a_run_that_outlives_nobody_is_cut_off_at_last(house):
