@@ -56,7 +56,7 @@ def test_torch_comes_from_where_its_builder_says():
 def test_nginx_keeps_a_visitor_with_one_process_and_holds_nothing_back():
     (cookie,) = re.findall(r'"~([\w-]+)=', NGINX)
     assert cookie == COOKIE
-    assert directives("hash") == ["$visitor consistent"]
+    assert directives("hash") == ["$visitor"]
     assert [value.split()[0] for value in directives("server")] == ["127.0.0.1:8501", "127.0.0.1:8502"]
     assert "port=${3:-8501}" in (ROOT / "deploy" / "processes.sh").read_text(encoding="utf-8")
     assert directives("proxy_http_version") == ["1.1"]

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -96,8 +97,10 @@ class Feeds:
 
     def _followed(self, run: str, found: Run[Any], feed: Feed) -> Status | None:
         """How a run stands by the store's word, which is the last one where another process trains."""
-        told_by = self.told_by
-        return (not found.over and told_by(run)) or feed.restored(found) if told_by else None
+        if self.told_by is None:
+            return None
+        told = None if found.over else self.told_by(run)
+        return told or replace(feed.restored(found), lane_steps_per_second=feed.status.lane_steps_per_second)
 
     def follow(self) -> None:
         """Shows those who look at runs that another process trains what the store has of them by now. Blocks."""
