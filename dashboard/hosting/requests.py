@@ -1,5 +1,7 @@
 """How much may be sent to a hosted copy: bodies of requests, messages on websockets, figures to be made a minute."""
 
+import asyncio
+
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -34,7 +36,8 @@ class BoundedRequests:
         if UPLOADS in path and scope["method"] not in _NO_BODY:
             await PlainTextResponse("files cannot be sent to a hosted copy", 403)(scope, receive, send)
             return
-        wait = self.starts.figure(asked.client.host if asked.client else "") if makes_figure else 0
+        address = asked.client.host if asked.client else ""
+        wait = await asyncio.to_thread(self.starts.figure, address) if makes_figure else 0
         if wait:
             told = f"at most {self.limits.figures_per_address} figures a minute are made here: try again in {wait} s"
             await PlainTextResponse(told, 429, headers={"Retry-After": str(wait)})(scope, receive, send)
