@@ -82,9 +82,9 @@ def _take(answer: Answer, element: Any) -> None:
         answer.sentences.append(element.alert.body)
     elif kind == "markdown":
         answer.sentences.append(element.markdown.body)
-    own = getattr(element, kind) if kind else None
-    if own is not None and getattr(own, "id", ""):
-        answer.controls[str(own.id)] = str(kind)
+    identity = str(getattr(getattr(element, kind), "id", "")) if kind else ""
+    if identity:
+        answer.controls[identity] = str(kind)
 
 
 @asynccontextmanager

@@ -51,26 +51,26 @@ def run(folder: Path, amount: Amount) -> Outcome:
     with hosted(folder, {"RADAM_LAB_RECORDINGS": "none"}) as host:
         config = new_race("valley")
         asyncio.run(_finished(host, ledger, outcome, config))
-        files = host.files()
+        before = host.sockets()
         calm = asyncio.run(_good_visitors(host, outcome, amount))
         held = [_bad(host, kind, ledger.watch(config)) for kind in KINDS for _ in range(each)]
         meanwhile = asyncio.run(_good_visitors(host, outcome, amount))
         figure = _figure(host)
-        most = host.files()
+        most = host.sockets()
         for one in held:
             one.close()
-        left = _files_after(host, files)
+        left = _sockets_after(host, before)
         outcome.figures |= {
             "held open at once": f"{len(held)}: {each} of each of {len(KINDS)} kinds",
             "until a page was whole, before": calm.told(),
             "and meanwhile": meanwhile.told(),
             "a good visitor's figure meanwhile": f"answered {figure}",
-            "files it held open before, meanwhile and after": f"{files}, {most}, {left}",
+            "connections it held before, meanwhile and after": f"{before}, {most}, {left}",
         }
         late = meanwhile.quantile(0.95)
         outcome.require(late <= LONGEST_S, f"p95 until a page was whole is {late:.1f} s, allowed {LONGEST_S:g} s")
         outcome.require(figure in (200, 422), f"a good visitor's figure was answered with {figure}")
-        outcome.require(left <= files + LEFT_BEHIND, f"{left - files} sockets were left behind")
+        outcome.require(left <= before + LEFT_BEHIND, f"{left - before} sockets were left behind")
         outcome.no_errors()
         host.judge(outcome)
     return outcome
@@ -106,11 +106,11 @@ def _figure(host: Host) -> int:
         return int(one.recv(100).split(b" ")[1])
 
 
-def _files_after(host: Host, before: int, seconds: float = 20.0) -> int:
+def _sockets_after(host: Host, before: int, seconds: float = 20.0) -> int:
     end = time.monotonic() + seconds
-    while host.files() > before + LEFT_BEHIND and time.monotonic() < end:
+    while host.sockets() > before + LEFT_BEHIND and time.monotonic() < end:
         time.sleep(0.2)
-    return host.files()
+    return host.sockets()
 
 
 async def _finished(host: Host, ledger: Ledger, outcome: Outcome, config: RaceConfig) -> None:

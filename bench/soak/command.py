@@ -1,4 +1,4 @@
-"""`python -m bench soak [--only NAME ...] [--minutes M] [--report FILE]`: all of it in 15 minutes, or parts, or shorter.
+"""`python -m bench soak [--only NAME ...] [--minutes M] [--report FILE]`: all in 15 minutes, or parts, or shorter.
 
 Without --only the report goes to docs/RELIABILITY.md. Exit code 1 if anything was missed.
 """

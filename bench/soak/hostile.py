@@ -23,7 +23,7 @@ from dashboard.navigation import PAGES
 
 # How many of each of the 10,000, and how many of them are sent at a time.
 COUNTS = {"requests": 5000, "uploads": 1500, "messages": 1500, "pages": 1000, "controls": 1000}
-AT_A_TIME, PATIENCE, MEMORY_ALLOWED = 20, 60.0, 1.5
+AT_A_TIME, IN_A_TAB, PATIENCE, MEMORY_ALLOWED = 20, 5, 60.0, 1.5
 LINKS = {
     "race": ("preset", "task", "config", "run", "compare", "hide"),
     "sweep": ("preset", "config", "run"),
@@ -76,7 +76,8 @@ async def _known(host: Host) -> dict[str, Answer]:
 def _attack(host: Host, kind: str, count: int, first: int, pages: dict[str, Answer], outcome: Outcome) -> None:
     """So many of a kind, in handfuls of examples that hypothesis thinks up."""
     each, send = _KINDS[kind]
-    handful = st.lists(each(pages), min_size=AT_A_TIME, max_size=AT_A_TIME)
+    size = AT_A_TIME // IN_A_TAB if kind == "controls" else AT_A_TIME
+    handful = st.lists(each(pages), min_size=size, max_size=size)
     sent = 0
 
     @seed(first)
@@ -90,7 +91,7 @@ def _attack(host: Host, kind: str, count: int, first: int, pages: dict[str, Answ
     @given(handful)
     def attack(examples: list[Any]) -> None:
         nonlocal sent
-        sent += len(examples)
+        sent += AT_A_TIME
         asyncio.run(_together(host, send, examples, outcome))
 
     attack()
@@ -148,16 +149,18 @@ async def _message(host: Host, data: bytes | str, outcome: Outcome) -> None:
     outcome.sent("messages")
 
 
-async def _control(host: Host, example: tuple[str, Any], outcome: Outcome) -> None:
-    page, message = example
+async def _control(host: Host, example: tuple[str, list[Any]], outcome: Outcome) -> None:
+    """Some after the other in one tab, in which the earlier ones leave what they set."""
+    page, messages = example
     async with tab(host.address) as opened:
         await opened.open(page)
-        try:
-            answer = await opened.run(message)
-        except websockets.ConnectionClosed:
-            answer = Answer()
-    told = " ".join(str(message).split())[:600]
-    outcome.sent("controls", f"{page} showed an error: {told}" if answer.errors else "")
+        for message in messages:
+            try:
+                answer = await opened.run(message)
+            except websockets.ConnectionClosed:
+                return
+            told = " ".join(str(message).split())[:600]
+            outcome.sent("controls", f"{page} showed an error: {told}" if answer.errors else "")
 
 
 def _names(page: str, answer: Answer) -> list[str]:
@@ -172,10 +175,12 @@ def _pages(pages: dict[str, Answer]) -> st.SearchStrategy[tuple[str, str]]:
     )
 
 
-def _controls(pages: dict[str, Answer]) -> st.SearchStrategy[tuple[str, Any]]:
-    return st.sampled_from(sorted(pages)).flatmap(
-        lambda page: st.tuples(st.just(page), widget_messages(pages[page].controls, pages[page].page, STATES))
-    )
+def _controls(pages: dict[str, Answer]) -> st.SearchStrategy[tuple[str, list[Any]]]:
+    def of(page: str) -> st.SearchStrategy[tuple[str, list[Any]]]:
+        message = widget_messages(pages[page].controls, pages[page].page, STATES)
+        return st.tuples(st.just(page), st.lists(message, min_size=IN_A_TAB, max_size=IN_A_TAB))
+
+    return st.sampled_from(sorted(pages)).flatmap(of)
 
 
 _KINDS: dict[str, tuple[Callable[[dict[str, Answer]], st.SearchStrategy[Any]], Sends]] = {

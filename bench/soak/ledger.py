@@ -65,7 +65,7 @@ class Ledger:
             count = 0
             for lane, shown in self.shown.items():
                 rows = database.execute("select number, body from records where lane = ?", (lane,)).fetchall()
-                stored = {number: body for number, body in rows}
+                stored = dict(rows)
                 count += sum(
                     number not in stored or _hash(json.loads(stored[number])) != record
                     for number, record in shown.items()

@@ -7,6 +7,7 @@ from bench.soak.host import SETTINGS
 from bench.soak.ledger import Follower
 from bench.soak.outcome import Outcome
 from bench.soak.starters import Starter
+from dashboard.asked.own_config import OwnConfig
 from dashboard.hosting.bounds import refusal
 from dashboard.hosting.settings import Hosting, read
 from dashboard.runs.store import Store
@@ -25,8 +26,8 @@ def judge_runs(outcome: Outcome, runs: Path) -> None:
     try:
         started = [*store.recent(MOST_RUNS, "race"), *store.recent(MOST_RUNS, "sweep")]
         large = [
-            told for run in started if run.config.kind in ("race", "sweep") and (told := refusal(limits, run.config))
-        ]  # type: ignore[arg-type]
+            told for run in started if not isinstance(run.config, OwnConfig) and (told := refusal(limits, run.config))
+        ]
     finally:
         store.close()
     outcome.figures["runs in the store"] = f"{len(started):,}"

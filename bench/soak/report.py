@@ -12,10 +12,10 @@ from bench.soak.outcome import Outcome
 from bench.soak.scenarios import SCENARIOS
 
 PATH = ROOT / "docs" / "RELIABILITY.md"
-_RULES = """Set before the run, and any one of them missed fails it (exit code 1): no answer of 500 or more, no page that
-shows an error, no traceback in the server's log, no limit of the hosted copy passed, no record lost that a viewer was
-shown, and each scenario's own bars. Everything is on loopback, with the load on the same machine as the server and its
-workers, and with the settings that are shipped (`deploy/hosted.yaml`)."""
+_RULES = """Set before the run, and any one of them missed fails it (exit code 1): no answer of 500 or more, no page
+that shows an error, no traceback in the server's log, no limit of the hosted copy passed, no record lost that a viewer
+was shown, and each scenario's own bars. Everything is on loopback, with the load on the same machine as the server and
+its workers, and with the settings that are shipped (`deploy/hosted.yaml`)."""
 
 
 @dataclass(frozen=True)

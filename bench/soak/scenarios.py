@@ -10,6 +10,7 @@ from bench.soak import (
     clock,
     full_disk,
     hostile,
+    same_second,
     server_kills,
     tabs,
     visitors,
@@ -36,6 +37,12 @@ SCENARIOS: dict[str, Scenario] = {
         "every run is finished, p95 of viewers' delays at most 2 s, no limit of the hosted copy passed",
     ),
     "visitors": Scenario("200 visitors in the same minute", visitors.run, 1.3, "p95 until a page is whole at most 3 s"),
+    "crowd": Scenario(
+        "100 visitors in the same second",
+        same_second.run,
+        1.5,
+        "the last has any page within 3 s, and within twice its idle time while a race trains on every worker",
+    ),
     "tabs": Scenario(
         "500 tabs opened and closed",
         tabs.run,

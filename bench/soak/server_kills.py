@@ -16,6 +16,7 @@ from bench.soak.outcome import Amount, Delays, Outcome
 from bench.soak.starters import Starter, new_race
 from bench.soak.viewers import BrokenOffError, watch, watch_to_the_end
 from dashboard.asked.config import RaceConfig
+from dashboard.runs.states import ACTIVE
 from dashboard.runs.store import lane_ids, run_id
 
 KILLS, RACERS, VIEWERS_EACH = 3, 4, 5
@@ -74,12 +75,12 @@ async def _cut_off(host: Host, ledger: Ledger, outcome: Outcome, races: list[Rac
 
 
 def _judge_states(host: Host, outcome: Outcome, races: list[RaceConfig]) -> None:
-    """What was under way is over now, and says why; nothing else is."""
+    """What was under way is cut off, or was taken up again; it has not failed."""
     with sqlite3.connect(f"file:{host.runs / 'runs.sqlite'}?mode=ro", uri=True) as database:
         found = dict(database.execute("select id, state from runs").fetchall())
     database.close()
     states = {found.get(run_id(config), "unknown") for config in races}
-    outcome.require(states <= {"cut off", "finished"}, f"after a kill runs are {sorted(states)}")
+    outcome.require(states <= {"cut off", "finished", *ACTIVE}, f"after a kill runs are {sorted(states)}")
 
 
 async def _finish(host: Host, ledger: Ledger, outcome: Outcome, races: list[RaceConfig]) -> None:

@@ -15,8 +15,8 @@ from dashboard.asked.presets import PRESETS
 # From a second of training to some ten of them, for one who is alone.
 RACES: dict[str, RaceConfig] = {
     "valley": PRESETS["valley"].config.changed(steps=2000, steps_per_frame=50),
-    "digits": PRESETS["digits"].config.changed(steps=60, steps_per_frame=5, evaluate_every=60),
-    "numbers": PRESETS["figure-1-quick"].config.changed(steps=30, steps_per_frame=2, evaluate_every=30),
+    "digits": PRESETS["digits"].config.changed(steps=30, steps_per_frame=3, evaluate_every=30),
+    "numbers": PRESETS["figure-1-quick"].config.changed(steps=16, steps_per_frame=2, evaluate_every=16),
 }
 _SECONDS = re.compile(r"try again in ([0-9]+) s")
 REFUSALS = ("can start", "under way, and this hosted copy", "cannot be stored")

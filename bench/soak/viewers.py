@@ -28,7 +28,8 @@ async def watch(
 ) -> tuple[dict[str, Any], str]:
     """Until the run is over, or so many events were seen: the last status, and the id to go on from."""
     reader, writer = await asyncio.open_connection("127.0.0.1", host.port, limit=LARGEST_LINE)
-    joined, status, seen = time.monotonic(), {}, 0
+    status: dict[str, Any] = {}
+    joined, seen = time.monotonic(), 0
     try:
         again = f"Last-Event-ID: {last}\r\n" if last else ""
         writer.write(f"GET /api/runs/{run}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n{again}\r\n".encode())

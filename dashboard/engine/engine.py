@@ -1,5 +1,7 @@
 """The job engine as pages and routes use it: configurations go in, runs come out, and no lane is trained twice."""
 
+import logging
+import sqlite3
 import time
 from typing import Any, cast
 
@@ -21,6 +23,7 @@ from dashboard.runs.states import ELSEWHERE, FINISHED, STOPPED
 from dashboard.runs.store import Run, Store, code_version, recorded_id
 
 LONG_SECONDS = 120.0  # a run that will take longer counts as long
+log = logging.getLogger(__name__)
 NO_TRAINING = "This copy trains nothing: it shows what was recorded. Your own copy trains everything."
 
 
@@ -39,7 +42,10 @@ class Engine:
     def start(self) -> None:
         code_version()  # kept from here on: packages' versions cannot be asked for by many threads at once
         if not self.guest:
-            self.store.recover()
+            try:
+                self.store.recover()
+            except sqlite3.Error as error:  # a full disk: what was recorded can be shown all the same
+                log.warning("The store cannot be written: %s", error)
         if self.trains:
             self.dispatcher.start()
 
