@@ -14,11 +14,11 @@ from bench.soak.ledger import Follower, Ledger
 from bench.soak.limits_kept import judge_runs, judge_starts
 from bench.soak.outcome import Amount, Delays, Outcome
 from bench.soak.starters import RACES, Starter, new_race, seconds_to_wait
-from bench.soak.viewers import watch_to_the_end
+from bench.soak.viewers import warm, watch_to_the_end
 
 STARTERS, VIEWERS, SECONDS = 20, 200, 300.0
 GREEDY_EVERY, LEAVING_EVERY = 5, 10
-LONGEST_DELAY_S, LONGEST_RUN_S = 2.0, 240.0
+LONGEST_DELAY_S, LONGEST_RUN_S = 2.0, 600.0
 
 
 @dataclass
@@ -41,6 +41,7 @@ class Class:
 def run(folder: Path, amount: Amount) -> Outcome:
     outcome, ledger, seconds = Outcome(), Ledger(), amount.seconds(SECONDS, 10)
     with hosted(folder) as host, Follower(host.runs) as follower:
+        asyncio.run(warm(host))
         before = host.memory_mb()
         group = Class(host, ledger, follower, outcome, time.monotonic() + seconds, Delays(), {})
         starters = asyncio.run(_all(group))

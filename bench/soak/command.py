@@ -5,6 +5,7 @@ Without --only the report goes to docs/RELIABILITY.md. Exit code 1 if anything w
 
 import argparse
 import shlex
+import signal
 import sys
 import tempfile
 import time
@@ -23,6 +24,7 @@ def main(given: Sequence[str]) -> int:
     parser.add_argument("--minutes", type=float, help="for all that is run: durations and counts are cut to fit")
     parser.add_argument("--report", type=Path, help="where the report goes; docs/RELIABILITY.md for the whole soak")
     options = parser.parse_args(given)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers end and disks are unmounted
     chosen = {name: SCENARIOS[name] for name in options.only or SCENARIOS}
     full = sum(scenario.minutes for scenario in chosen.values())
     scale = min(1.0, options.minutes / full) if options.minutes else 1.0

@@ -22,7 +22,7 @@ from dashboard.asked.config import RaceConfig
 from dashboard.navigation import PAGES
 
 DISK_MB, FULL = 12, "full"
-LONGEST_S = 180.0
+LONGEST_S = 600.0
 
 
 def run(folder: Path, amount: Amount) -> Outcome:  # noqa: ARG001 - a scenario's form

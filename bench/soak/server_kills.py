@@ -20,7 +20,7 @@ from dashboard.runs.states import ACTIVE
 from dashboard.runs.store import lane_ids, run_id
 
 KILLS, RACERS, VIEWERS_EACH = 3, 4, 5
-ALIVE_S, LONGEST_S = (1.0, 5.0), 180.0
+ALIVE_S, LONGEST_S = (1.0, 5.0), 600.0
 
 
 def run(folder: Path, amount: Amount) -> Outcome:

@@ -8,9 +8,11 @@ from typing import Any
 from bench.soak.host import Host
 from bench.soak.ledger import Follower, Ledger
 from bench.soak.outcome import Outcome
+from bench.soak.starters import Starter, new_race
 
 LARGEST_LINE = 1 << 26
 AGAIN_SECONDS = 0.5
+WARM = 2000  # the number of a starter whom no scenario has
 
 
 class BrokenOffError(Exception):
@@ -62,6 +64,14 @@ async def watch(
         writer.transport.abort()  # as a browser that is closed: without a word
 
 
+async def warm(host: Host) -> None:
+    """A first race of a moment, so that the workers are there when the scenario begins."""
+    config, ledger, outcome = new_race("valley").changed(steps=50), Ledger(), Outcome()
+    await Starter(WARM).start(host, config, outcome)
+    status = await watch_to_the_end(host, ledger.watch(config), ledger, outcome)
+    assert status.get("state") == "finished", f"the first race ended as {status}"
+
+
 async def watch_to_the_end(
     host: Host,
     run: str,
@@ -69,7 +79,7 @@ async def watch_to_the_end(
     outcome: Outcome,
     follower: Follower | None = None,
     leave_after: int = 0,
-    patience: float = 120.0,
+    patience: float = 600.0,
 ) -> dict[str, Any]:
     """Comes back where it was, as a browser does, however often the stream breaks off; {} if it never ends."""
     end, last = time.monotonic() + patience, ""

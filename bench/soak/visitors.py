@@ -9,6 +9,7 @@ from bench.driving.tab import tab
 from bench.soak.host import Host, hosted
 from bench.soak.outcome import Amount, Delays, Outcome
 from bench.soak.starters import Starter, new_race
+from bench.soak.viewers import warm
 from dashboard.navigation import PAGES
 
 VISITORS, SECONDS, LONGEST_S = 200, 60.0, 3.0
@@ -19,6 +20,7 @@ def run(folder: Path, amount: Amount) -> Outcome:
     outcome, delays = Outcome(), Delays()
     seconds, visitors = amount.seconds(SECONDS, 5), amount.count(VISITORS, 20)
     with hosted(folder) as host:
+        asyncio.run(warm(host))
         asyncio.run(_all(host, outcome, delays, visitors, seconds))
         outcome.figures |= {
             "for": f"{visitors} visitors in {seconds:.0f} s, two pages each",

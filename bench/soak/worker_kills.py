@@ -14,16 +14,17 @@ from bench.soak.host import Host, hosted
 from bench.soak.ledger import Ledger
 from bench.soak.outcome import Amount, Outcome
 from bench.soak.starters import RACES, Starter, new_race
-from bench.soak.viewers import watch_to_the_end
+from bench.soak.viewers import warm, watch_to_the_end
 from dashboard.asked.config import RaceConfig
 
 KILLS, RACERS, VIEWERS_EACH = 20, 6, 5
-PAUSE_S, LONGEST_S, MOST_STARTS = (1.0, 4.0), 240.0, 8
+PAUSE_S, LONGEST_S, MOST_STARTS = (1.0, 4.0), 600.0, 8
 
 
 def run(folder: Path, amount: Amount) -> Outcome:
     outcome, ledger, kills = Outcome(), Ledger(), amount.count(KILLS)
     with hosted(folder, {"RADAM_LAB_RECORDINGS": "none"}) as host:
+        asyncio.run(warm(host))
         starts = asyncio.run(_all(host, ledger, outcome, kills))
         outcome.figures |= {
             "workers killed": str(kills),
