@@ -24,7 +24,7 @@ def main(given: Sequence[str]) -> int:
     parser.add_argument("--minutes", type=float, help="for all that is run: durations and counts are cut to fit")
     parser.add_argument("--report", type=Path, help="where the report goes; docs/RELIABILITY.md for the whole soak")
     options = parser.parse_args(given)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers end and disks are unmounted
+    signal.signal(signal.SIGTERM, _leave)
     chosen = {name: SCENARIOS[name] for name in options.only or SCENARIOS}
     full = sum(scenario.minutes for scenario in chosen.values())
     scale = min(1.0, options.minutes / full) if options.minutes else 1.0
@@ -38,6 +38,12 @@ def main(given: Sequence[str]) -> int:
     if path:
         path.write_text(text, encoding="utf-8")
     return 0 if all(one.outcome.passed for one in done.values()) else 1
+
+
+def _leave(*_: object) -> None:
+    """Servers end, and disks are unmounted; a second signal is not needed for that."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(143)
 
 
 def _do(scenario: Scenario, amount: Amount) -> Done:
