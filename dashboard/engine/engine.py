@@ -1,5 +1,6 @@
 """The job engine as pages and routes use it: configurations go in, runs come out, and no lane is trained twice."""
 
+import logging
 import time
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ from dashboard.runs.states import ELSEWHERE, FINISHED, STOPPED
 from dashboard.runs.store import Run, Store, code_version, recorded_id
 
 LONG_SECONDS = 120.0  # a run that will take longer counts as long
+log = logging.getLogger(__name__)
 NO_TRAINING = "This copy trains nothing: it shows what was recorded. Your own copy trains everything."
 
 

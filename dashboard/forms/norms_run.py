@@ -113,5 +113,7 @@ def hidden_lanes() -> list[str]:
     return hidden
 
 
-def hide_lanes(keys: Sequence[object]) -> None:
-    st.session_state[_HIDDEN] = [key for key in map(str, keys) if LANE_KEY.fullmatch(key)]
+def hide_lanes(keys: object) -> None:
+    st.session_state[_HIDDEN] = [
+        key for key in map(str, keys if isinstance(keys, list) else []) if LANE_KEY.fullmatch(key)
+    ]

@@ -166,9 +166,11 @@ class Store:
         self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=10)
         self._db.row_factory = sqlite3.Row
         # NORMAL in WAL mode keeps all that was committed when the process is killed; only a power cut may lose the end.
-        for pragma in ("journal_mode = wal", "synchronous = normal", "foreign_keys = on", f"user_version = {_FORM}"):
+        for pragma in ("journal_mode = wal", "synchronous = normal", "foreign_keys = on"):
             self._db.execute(f"pragma {pragma}")
         self._db.executescript(_SCHEMA)
+        if self._db.execute("pragma user_version").fetchone()[0] != _FORM:  # a full disk can be read, and not written
+            self._db.execute(f"pragma user_version = {_FORM}")
 
     def close(self) -> None:
         with self._lock:
@@ -180,10 +182,11 @@ class Store:
             self._db.execute("begin immediate")
             try:
                 yield self._db
+                self._db.execute("commit")
             except BaseException:
-                self._db.execute("rollback")
+                if self._db.in_transaction:  # SQLite has rolled back by itself where the disk is full; or has not
+                    self._db.execute("rollback")
                 raise
-            self._db.execute("commit")
 
     def read(self, query: str, *values: Any) -> list[sqlite3.Row]:
         with self._lock:
