@@ -5,6 +5,7 @@ from collections import OrderedDict
 from typing import Any
 from weakref import WeakValueDictionary
 
+from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.runs.feed import Feed, LaneFeed, RunFeed
 from dashboard.runs.store import Run, Store
@@ -69,7 +70,7 @@ class Feeds:
         return feed
 
     def _made(self, run: Run[Any]) -> Feed:
-        if isinstance(run.config, SweepConfig):
+        if isinstance(run.config, SweepConfig | OwnMapConfig):
             return SweepFeed(run, run.config, self.store, self.lane)
         return RunFeed(run, [self.lane(lane) for lane in run.lanes])
 
