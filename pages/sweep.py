@@ -36,6 +36,10 @@ def open_cells() -> None:
     st.session_state["sweep-cells"] = st.session_state["sweep"].get("open") or []
 
 
+def show_race(run: str) -> None:
+    st.switch_page(page_file("race"), query_params={"run": run})
+
+
 def sweep_page(engine: Engine | None) -> None:
     st.title("How forgiving is it?")
     with st.container():  # always there, as the one below: a sentence in it moves no chart to another place
@@ -75,7 +79,7 @@ def sweep_page(engine: Engine | None) -> None:
         cells = st.session_state.pop("sweep-cells", None)
         if cells and engine and run:
             try:
-                st.switch_page(page_file("race"), query_params={"run": race_of_cells(engine, run, cells)})
+                show_race(race_of_cells(engine, run, cells))
             except ValueError as refusal:
                 st.warning(plain(str(refusal)), icon=":material/block:")
     wants = engine.wants(run.id, visitor_id()) if engine and run else None
@@ -87,6 +91,6 @@ engine = running_engine()
 follow_link(engine)
 own = own_map(engine)
 if engine and own:
-    own_map_page(engine, own)
+    own_map_page(engine, own, show_race)
 else:
     sweep_page(engine)

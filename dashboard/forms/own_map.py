@@ -1,5 +1,7 @@
 """The sweep page while it shows the map of an own model: the same maps and sentences, and nothing to train here."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from dashboard.asked.own_map import OwnMapConfig
@@ -8,7 +10,6 @@ from dashboard.engine.engine import Engine
 from dashboard.evidence.findings import Findings
 from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_run import OWN, SweepLink, refused, remember_link, show_own
-from dashboard.navigation import page_file
 from dashboard.runs.downloads import as_csv
 from dashboard.runs.store import Run
 from dashboard.runs.sweep_feed import SweepFeed
@@ -26,7 +27,8 @@ def own_map(engine: Engine | None) -> Run[OwnMapConfig] | None:
     return engine.own_map(asked) if engine and asked else None
 
 
-def own_map_page(engine: Engine, run: Run[OwnMapConfig]) -> None:
+def own_map_page(engine: Engine, run: Run[OwnMapConfig], show_lanes: Callable[[str], object]) -> None:
+    """`show_lanes` leads to the race page, on a run of some of the map's lanes."""
     config = run.config
     st.title("How forgiving is it?")
     with st.container():
@@ -44,7 +46,7 @@ def own_map_page(engine: Engine, run: Run[OwnMapConfig]) -> None:
     with st.container():
         for note in config.notes:
             st.caption(plain(note))
-        _open_cells(engine, run)
+        _open_cells(engine, run, show_lanes)
     link = SweepLink(run=run.id)
     remember_link(link)
     link.to_address()
@@ -52,7 +54,7 @@ def own_map_page(engine: Engine, run: Run[OwnMapConfig]) -> None:
     live_sweep(config, run.id, 0.0, None, "", _nothing_to_do, _choose)
 
 
-def _open_cells(engine: Engine, run: Run[OwnMapConfig]) -> None:
+def _open_cells(engine: Engine, run: Run[OwnMapConfig], show_lanes: Callable[[str], object]) -> None:
     """The lanes of the cells that were clicked, on the page of an own model's run: their records are there already."""
     asked = st.session_state.pop(_CELLS, None)
     if not asked:
@@ -63,7 +65,7 @@ def _open_cells(engine: Engine, run: Run[OwnMapConfig]) -> None:
     except ValueError as refusal:
         st.warning(plain(str(refusal)), icon=":material/block:")
     else:
-        st.switch_page(page_file("race"), query_params={"run": chosen.id})
+        show_lanes(chosen.id)
 
 
 def _download(engine: Engine, run: Run[OwnMapConfig]) -> None:
