@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from dashboard import figure_command, open_command, own_problem, sweep_command
+from dashboard import figure_command, open_command, own_command, sweep_command
 from dashboard.asked.config import LaneConfig, RaceConfig
 from dashboard.asked.option_text import typed
 from dashboard.asked.presets import PRESETS, named, task_race
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _race(options: argparse.Namespace) -> int:
     if options.problem:
-        return own_problem.race(options)
+        return own_command.race(options)
     try:
         config = _config(options)
         if options.link:

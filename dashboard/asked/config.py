@@ -177,6 +177,11 @@ class TaskConfig(Validated):
         check_halves(self.half_batch_steps, self.batch_size)
         return self
 
+    @property
+    def judged_by(self) -> Mapping[str, str]:
+        """The task's metrics, and which of their values are better."""
+        return TASKS[self.task].metrics
+
     def changed(self, **changes: Any) -> Self:
         """With other values, checked again; settings are merged with those there are."""
         settings = {**self.settings, **changes.pop("settings", {})}

@@ -9,6 +9,7 @@ from distributed import Future
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.kinds import KeptConfig, RunConfig
 from dashboard.asked.own_config import OwnConfig
+from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.engine import worker
 from dashboard.engine.cluster import Cluster, Layout, can_train
@@ -148,6 +149,11 @@ class Engine:
         found = self.store.run(run)
         return cast(Run[OwnConfig], found) if found and found.config.kind == OwnConfig.kind else None
 
+    def own_map(self, run: str) -> Run[OwnMapConfig] | None:
+        """The map of an own model's sweep; None if there is none."""
+        found = self.store.run(run)
+        return cast(Run[OwnMapConfig], found) if found and found.config.kind == OwnMapConfig.kind else None
+
     def recorded_race(self, config: RaceConfig) -> Run[RaceConfig] | None:
         """The recording of a configuration, whatever code made it; None if there is none."""
         return self.run(recorded_id(config.to_json()))
@@ -164,6 +170,9 @@ class Engine:
 
     def recent_own(self, count: int = 20) -> list[Run[OwnConfig]]:
         return cast(list[Run[OwnConfig]], self.store.recent(count, OwnConfig.kind))
+
+    def recent_own_maps(self, count: int = 20) -> list[Run[OwnMapConfig]]:
+        return cast(list[Run[OwnMapConfig]], self.store.recent(count, OwnMapConfig.kind))
 
     def status(self, run: str) -> Status | None:
         """Where a run stands now; None if there is no such run."""

@@ -32,9 +32,7 @@ def norm_controls() -> Pair:
     """The controls in one row, and the two races that they describe."""
     columns = st.columns([4, 5, 4, 3, 3], gap="medium")
     with columns[0]:
-        depth = controls.pick(
-            "Depth", "depth", DEPTHS, 6, help="Layers of the encoder, and as many of the decoder."
-        )
+        depth = controls.pick("Depth", "depth", DEPTHS, 6, help="Layers of the encoder, and as many of the decoder.")
     with columns[1]:
         lr = controls.pick("Learning rate of all lanes", "lr", controls.LEARNING_RATES, LR)
     with columns[2]:

@@ -32,6 +32,7 @@ from typing import Any, Generic, TypeVar
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.kinds import KEPT, KeptConfig, RunConfig
 from dashboard.asked.own_config import OwnConfig
+from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.runs.records import Record
 from dashboard.runs.states import ACTIVE, CUT_OFF, CUT_OFF_MESSAGE, FINISHED, OVER, QUEUED
@@ -120,7 +121,7 @@ def default_folder() -> Path:
     return Path(os.environ.get("RADAM_LAB_RUNS") or "runs")
 
 
-Config = TypeVar("Config", RaceConfig, SweepConfig, OwnConfig, RunConfig, KeptConfig)
+Config = TypeVar("Config", RaceConfig, SweepConfig, OwnConfig, OwnMapConfig, RunConfig, KeptConfig)
 
 
 @dataclass(frozen=True)

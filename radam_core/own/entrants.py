@@ -103,6 +103,8 @@ def _of_torch(label: str, method: TorchMethod, settings: dict[str, Any], clip: f
         optimizer = make_torch_optimizer(method, parameters, lr, weight_decay)
         if method.warmup == "none" and method.decay == "constant":
             return optimizer, None
+        for group in optimizer.param_groups:  # for whoever reads its settings; torch's classes do not
+            group |= {"warmup": method.warmup, "warmup_steps": method.warmup_steps, "decay": method.decay}
         return optimizer, LambdaLR(optimizer, lambda done: coefficients_at(method, done + 1).lr_factor)
 
     return Entrant(label, make, clip)
