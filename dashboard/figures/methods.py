@@ -23,6 +23,7 @@ from dashboard.figures.look import (
     Style,
 )
 from radam_core.methods import METHODS
+from radam_core.torch_methods import LANE_METHODS
 
 _PAPER, _MA_YARATS, _KALRA = "Liu et al. 2020", "Ma & Yarats 2021", "Kalra & Barkeshli 2024"
 _LINEAR = "Goyal et al. 2017, for Adam Vaswani et al. 2017"
@@ -149,9 +150,48 @@ METHOD_ROWS: dict[str, MethodRow] = {
     ),
 }
 
+# Optimizers of torch, in the colours of what they are kin to.
+METHOD_ROWS |= {
+    f"torch.{name}": MethodRow(style, f"{about} By torch’s own class.")
+    for name, (style, about) in {
+        "NAdam": (Style(VERMILION, "dot"), "Adam with Nesterov momentum (Dozat 2016)."),
+        "AMSGrad": (
+            Style(VERMILION, "dash"),
+            "Adam that divides by the largest $v$ so far, so that a rate never rises again (Reddi et al. 2018).",
+        ),
+        "Adamax": (
+            Style(ORANGE, "dot"),
+            "Adam that divides by the largest recent gradient in place of $\\sqrt{v}$ (Kingma & Ba 2015).",
+        ),
+        "Adafactor": (
+            Style(SKY, "dash"),
+            "for a matrix it keeps one average of squares a row and one a column; steps are relative to the "
+            "parameters’ size, never above $1/\\sqrt{t}$ of it (Shazeer & Stern 2018).",
+        ),
+        "Muon": (
+            Style(OCHRE),
+            "for every matrix (embeddings, too) it makes the averaged gradient orthogonal, in bfloat16; all other "
+            "parameters (biases, norms, convolutions) go by AdamW at `adamw_lr_times` (1) times the learning rate, "
+            "with the lane's betas and epsilon (Jordan et al. 2024).",
+        ),
+        "Adam": (Style(VERMILION, "dashdot"), "Adam with L2 decay."),
+        "AdamW": (Style(VERMILION, "longdash"), "Adam with decoupled decay (Loshchilov & Hutter 2019)."),
+        "RAdam": (Style(BLUE, "dash"), "RAdam with the threshold at 5 and L2 decay: our `radam` with profile torch."),
+        "RMSprop": (Style(ORANGE, "dashdot"), "it divides by the root of an average of squares, not bias-corrected."),
+        "Adagrad": (Style(SKY, "dot"), "it divides by the root of the sum of all squares so far (Duchi et al. 2011)."),
+        "Adadelta": (Style(SKY, "dashdot"), "RMSprop with steps in units of its own recent steps (Zeiler 2012)."),
+        "Rprop": (
+            Style(GREEN, "dot"),
+            "the gradient’s signs alone: a parameter’s step grows while the sign stays and shrinks when it turns; "
+            "the learning rate is the first step’s size. Made for full batches.",
+        ),
+        "SGD": (Style(GREY, "dot"), "gradient descent, with `momentum`, `dampening` and `nesterov` as in torch."),
+        "ASGD": (Style(GREY, "dashdot"), "gradient descent whose rate falls slowly; its average is not evaluated."),
+    }.items()
+}
 METHOD_ROWS |= {
     name: MethodRow(Style(GREY, "longdash"), f"{method.label}.")
-    for name, method in METHODS.items()
+    for name, method in LANE_METHODS.items()
     if name not in METHOD_ROWS
 }
 STYLES: dict[str, Style] = {name: row.style for name, row in METHOD_ROWS.items()}

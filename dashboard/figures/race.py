@@ -135,8 +135,10 @@ def rho_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int) -> go
     rows: tuple[list[go.Scatter], list[go.Scatter]] = ([], [])
     live = [planned_traces(lanes, styles, t, columns[name]) for name in ("rho", "r")]
     for k, lane in enumerate(lanes):
+        if not lane.method.theory:
+            continue  # no average of squares by a beta2: no rho_t
         beta2 = lane.method.betas[1]
-        first = all(beta2 != other.method.betas[1] for other in lanes[:k])
+        first = all(beta2 != other.method.betas[1] or not other.method.theory for other in lanes[:k])
         if first:
             rows[0].append(faint(t, columns["rho"][:, k], f"ρ, β₂ = {beta2:g}", Style(GREY)))
             rows[1].append(faint(t, rectification(t, beta2), f"r, β₂ = {beta2:g}", Style(GREY)))
@@ -161,8 +163,8 @@ def psi_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int, half_
         add(figure, row, traces(lanes, styles, column, "spread", mode="lines+markers"))
     t, plain = log_spaced_steps(1, max(steps, 2), 60), Style(GREY, "dot")
     # GI-Adam's average starts otherwise.
-    averages = [one.method for one in lanes if one.method.adaptive and one.method.second_moment_start == "zero"]
-    for beta2 in sorted({method.betas[1] for method in averages}):
+    methods = [one.method for one in lanes if one.method.adaptive and one.method.theory]
+    for beta2 in sorted({method.betas[1] for method in methods if method.second_moment_start == "zero"}):
         theory = line(t, variance_log_psi_exact(t, beta2), f"theory, β₂ = {beta2:g}", plain)
         add(figure, 1, [theory])
     if half_batch_steps:

@@ -11,21 +11,23 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.asked.sweep_config import LR, WARMUP, Cell, SweepConfig
+from dashboard.asked.grid import Grid, GridCell
+from dashboard.asked.sweep_config import LR, WARMUP
 from dashboard.evidence.findings import Findings, Line, Rate
 from dashboard.evidence.outcomes import CellOutcome
-from dashboard.figures.look import DASHES, VERMILION, Style, shade
+from dashboard.figures.look import DASHES, GREY, VERMILION, Style, shade
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import band, level, line, log_axis, step_axis, x_axis, y_axis
 
 SPARE = ("#8A5BC4", "#A05A2C", "#5C7F3A")  # for more contenders of one method than there are dashes; no method's own
 POINTS = ("circle", "square", "diamond", "x", "triangle-up", "cross")
+UNKNOWN = Style(GREY)  # of an own model's file, by an optimizer that is none of ours
 ROW_PIXELS, GAP_PIXELS, AROUND_PIXELS = 30, 44, 110
 MOST_WRITTEN = 14  # columns of a map whose cells have their number written into them
 SYMBOLS = {LR: "lr", WARMUP: "warmup", "beta2": "β₂", "beta1": "β₁", "eps": "ε", "frozen_steps": "frozen"}
 
 
-def row_name(config: SweepConfig, cell: Cell, every_seed: bool) -> str:
+def row_name(config: Grid, cell: GridCell, every_seed: bool) -> str:
     """A row of a map: where the cell stands on all axes but that of the learning rates."""
     own = [f"{SYMBOLS.get(name, name)} {_plain(value)}" for name, value in cell.values.items() if name != LR]
     own = [text for name, text in zip([n for n in cell.values if n != LR], own, strict=True) if _runs(config, name)]
@@ -33,7 +35,7 @@ def row_name(config: SweepConfig, cell: Cell, every_seed: bool) -> str:
     return ", ".join([*own, *seed])
 
 
-def _runs(config: SweepConfig, axis: str) -> bool:
+def _runs(config: Grid, axis: str) -> bool:
     return len(config.axes[axis]) > 1
 
 
@@ -41,7 +43,7 @@ def _plain(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
-def maps_figure(config: SweepConfig, every_seed: bool = False) -> go.Figure:
+def maps_figure(config: Grid, every_seed: bool = False) -> go.Figure:
     """A map a contender, one above the other: learning rates from left to right, the other axes upwards."""
     panels = [_panel(config, number, every_seed) for number in range(len(config.contenders))]
     heights = [ROW_PIXELS * len(rows) for rows, _ in panels]
@@ -81,18 +83,18 @@ def maps_figure(config: SweepConfig, every_seed: bool = False) -> go.Figure:
     return figure
 
 
-def _has_lengths(config: SweepConfig) -> bool:
+def _has_lengths(config: Grid) -> bool:
     """Whether the rows of a map are warmup lengths and nothing else."""
     return [name for name in config.axes if name != LR and _runs(config, name)] == [WARMUP]
 
 
-def _other_rates(config: SweepConfig, number: int) -> bool:
+def _other_rates(config: Grid, number: int) -> bool:
     return config.contenders[number].lr_times != 1 or (
         number + 1 < len(config.contenders) and config.contenders[number + 1].lr_times != 1
     )
 
 
-def _title(config: SweepConfig, number: int) -> str:
+def _title(config: Grid, number: int) -> str:
     return f"<b>{_escaped(config.contenders[number].label)}</b>"
 
 
@@ -100,15 +102,20 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _panel(config: SweepConfig, number: int, every_seed: bool) -> tuple[list[str], list[list[list[int]]]]:
+def _panel(config: Grid, number: int, every_seed: bool) -> tuple[list[str], list[list[list[int]]]]:
     """The names of a contender's rows, and the places of the lanes in each of its cells."""
     rows: dict[str, list[list[int]]] = {}
-    for cell in config.cells:
+    for cell in sorted(config.cells, key=lambda cell: _upwards(config, cell)):
         if cell.contender == number:
             name = row_name(config, cell, every_seed)
             row = rows.setdefault(name, [[] for _ in config.axes[LR]])
             row[cell.at.get(LR, 0)].append(cell.place)
     return list(rows), list(rows.values())
+
+
+def _upwards(config: Grid, cell: GridCell) -> tuple[list[int], int]:
+    """Where a cell's row stands: own models' lanes come in the order in which they were trained."""
+    return [cell.at.get(name, 0) for name in config.axes if name != LR], list(config.seeds).index(cell.seed)
 
 
 def _axes(
@@ -157,7 +164,7 @@ def line_styles(found: Findings) -> list[Style]:
     styles: list[Style] = []
     taken: list[tuple[str, str]] = []
     for number, contender in enumerate(found.config.contenders):
-        base = STYLES[contender.method]
+        base = STYLES.get(contender.method) or UNKNOWN
         free = [
             pair
             for color in (base.color, *SPARE)

@@ -15,6 +15,7 @@ from radam_core import theory
 from radam_core.comparison import momentum_multiplier, warmup_factors
 from radam_core.methods import METHODS, PROFILES
 from radam_core.simulation import simulate_variance
+from radam_core.torch_methods import LANE_METHODS
 
 
 def traces(figure):
@@ -290,7 +291,7 @@ def test_a_question_without_its_curve_says_why(key):
 
 def test_every_method_has_a_look_of_its_own():
     looks = [(style.color, style.dash) for style in STYLES.values()]
-    assert STYLES.keys() == METHODS.keys()
+    assert STYLES.keys() == LANE_METHODS.keys()
     assert len(set(looks)) == len(looks)
 
 

@@ -30,9 +30,9 @@ from dashboard.runs.states import OVER, STOPPED
 from dashboard.runs.store import Store
 from dashboard.words.race_words import glossary, story
 from demo_models import TASKS
-from radam_core.methods import METHODS
 from radam_core.race.frames import schedule_columns
 from radam_core.theory import first_rectified_step, rectification, variance_log_psi_exact
+from radam_core.torch_methods import LANE_METHODS
 from tests.dashboard.engines import plain
 from tests.dashboard.opening import components, go_to, open_page
 
@@ -177,12 +177,12 @@ def test_every_race_says_what_it_is_about_and_what_its_methods_are(name):
     assert TASKS[ALL[name].task].story in about
     assert name not in PRESETS or PRESETS[name].story in about
     for one in ALL[name].lanes:
-        assert f"**{METHODS[one.method].label}**: {METHOD_ROWS[one.method].about}" in words
+        assert f"**{LANE_METHODS[one.method].label}**: {METHOD_ROWS[one.method].about}" in words
     assert all(f"**{name}**: {rule}" in words for name, rule in (STATES | LOSS_STATES).items())
 
 
 def test_every_method_and_every_state_of_a_lane_is_explained():
-    assert set(METHOD_ROWS) == set(METHODS)
+    assert set(METHOD_ROWS) == set(LANE_METHODS)
     assert {FROZEN, MOMENTUM, WARMING_UP, TRAINING, *OVER} <= set(STATES)
 
 

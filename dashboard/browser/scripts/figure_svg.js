@@ -150,7 +150,9 @@ export function entriesOf(parts) {
  */
 function legendOf(parts, letters, width, most) {
   const found = entriesOf(parts)
-  const entries = found.length === 1 && !parts[0].lanes && found[0].showlegend !== true ? [] : found
+  // As Plotly does: one entry says something only where it is asked for.
+  const asked = parts.some(({ lanes, figure }) => lanes || figure.layout.showlegend === true)
+  const entries = found.length === 1 && !asked && found[0].showlegend !== true ? [] : found
   let size = letters
   let rows = flow(entries, size, width)
   while (rows.length * LINE * size > most && size > 0.6 * letters) {

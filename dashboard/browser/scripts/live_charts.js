@@ -11,6 +11,7 @@ import { fitted, plotConfig } from "./plot_parts.js"
 /** @import { Axis, Figure, Layout, Meta, Panel, Path, PlotlyLibrary, Room, Series, Trace, Value, View } from "./types.d.ts" */
 
 export const MOST_IN_LEGEND = 8 // lanes
+const TOGETHER = ["loss", "ridges"] // in a moving figure
 
 export class LiveChart {
   /**
@@ -50,12 +51,27 @@ export class LiveChart {
     }
     const config = plotConfig(Plotly, this.node, this)
     this.node.style.minHeight = `${layout.height}px`
+    this.node.querySelector(".lab-sketch")?.remove()
     Plotly.react(this.node, figure.data, layout, config)
     tellChart(this.node, this.panel.alt, { words: this.words() })
     this.node.classList.add("lab-chart") // as still charts are called: every one on a page has been drawn
     this.node.dataset.drawn = String(Number(this.node.dataset.drawn ?? 0) + 1)
     const measured = figure.data.filter(({ meta }) => meta && !meta.again && meta.of !== "limit")
     this.node.dataset.points = String(Math.max(0, ...measured.map(({ x }) => x.length)))
+  }
+
+  /**
+   * Until it is drawn.
+   * @param {typeof import("./live_sketch.js").sketch} sketch
+   */
+  sketch(sketch) {
+    const { offsetWidth: width, dataset } = this.node
+    const { templates, theme } = this.live
+    const figure = this.figure(width)
+    const points = Math.max(0, ...figure.data.filter(({ meta }) => meta && !meta.again).map(({ x }) => x.length))
+    if (!width || !points || dataset.drawn) return
+    this.node.replaceChildren(sketch(figure, { width, height: this.panel.height }, templates[theme].layout))
+    dataset.sketched = String(points)
   }
 
   /**
@@ -123,19 +139,20 @@ export class LiveChart {
   }
 
   /**
-   * The race as it grew: its loss, and beside it the ridges of its gradients.
+   * The chart as it grew; a race's loss and the ridges of its gradients grow beside each other.
    * @param {number} most
    */
   moments(most) {
     const { charts, view } = this.live
-    const shown = ["loss", "ridges"].flatMap((name) => charts.get(name) ?? [])
+    const [loss, ridges] = TOGETHER.map((name) => charts.get(name))
+    const shown = TOGETHER.includes(this.name) && loss && ridges ? [loss, ridges] : [this]
     const last = this.last()
     /** @type {(i: number) => number} */
     const step = (i) => Math.round(view.stepAxis === "log" ? last ** (i / most) : (last * i) / most)
     const steps = [...new Set(Array.from({ length: most }, (_, i) => Math.max(1, step(i + 1))))]
     return steps.map(
       (at) => (/** @type {Room} */ room) =>
-        shown.map((chart) => ({ title: chart.title, lanes: true, figure: chart.at(at, room) })),
+        shown.map((chart) => ({ title: chart.title, lanes: chart.lanes, figure: chart.at(at, room) })),
     )
   }
 

@@ -387,6 +387,7 @@ export interface Sweep {
   learned: number // the part of a baseline below which a loss has learned
   metric: string | null
   better: string
+  early: boolean // whether its lanes measure what might foretell a failure
   revision: string
 }
 
