@@ -1,6 +1,7 @@
 // @ts-check
 // Up to four charts as one SVG: title, one legend, the charts with their letters, and a caption. All of it vectors, with
 // the font in it; the same charts give the same bytes.
+import { dashesOf } from "./figure_dashes.js"
 import { PAGE_LETTERS, staged } from "./figure_stage.js"
 import { escapedText, FAMILY, short, svgText, widthOf, wrapped } from "./figure_text.js"
 
@@ -195,9 +196,6 @@ function flow(entries, size, width) {
   return rows
 }
 
-/** @type {Record<string, number[]>} as Plotly draws them, in widths of the line */
-const DASHES = { dash: [3, 3], dot: [1, 1], dashdot: [3, 1, 1, 1], longdash: [5, 5], longdashdot: [5, 2, 1, 2] }
-
 /**
  * @param {Trace} trace
  * @param {number} x
@@ -215,7 +213,9 @@ function sample({ line, marker, mode, fill, fillcolor, opacity }, x, y, width, g
   const dot = /** @type {{ color?: string, symbol?: string }} */ (marker ?? {})
   const color = line?.color ?? dot.color ?? "#808890"
   const stroke = Math.min((line?.width ?? 2) * grown, 0.25 * width)
-  const dashes = (DASHES[line?.dash ?? ""] ?? []).map((part) => short(part * stroke)).join()
+  const dashes = dashesOf(line?.dash ?? "", stroke)
+    .map(short)
+    .join()
   const dashed = dashes ? ` stroke-dasharray="${dashes}"` : ""
   const stretch = `<path d="M${short(x)},${short(y)}h${short(width)}" fill="none" stroke="${color}" stroke-width="${short(stroke)}"${dashed}${faded}/>`
   const point = pointOf(String(dot.symbol ?? "circle"), x + width / 2, y, 0.16 * width, String(dot.color ?? color))
