@@ -205,8 +205,8 @@ def fan_figure(
         figure.add_trace(line(beside, ends, f"{name}: {ratio:g} times", style).update(mode="lines+markers"))
     if said:
         upper = [middle * float(np.sqrt(ratio)) for ratio, _ in said]
-        x = [at * 0.85 * 0.6 ** (place % 3) for place in range(len(said))]  # neighbours are apart
-        figure.add_trace(_said(x, upper, [count for _, count in said], "middle left"))
+        beside = [at * 0.85 * 0.6 ** (place % 3) for place in range(len(said))]  # neighbours are apart
+        figure.add_trace(_said(beside, upper, [count for _, count in said], "middle left"))
     step_axis(figure, log_t=True)
     figure.layout.xaxis.range = [-0.03, float(np.log10(t[-1]))]
     y_axis(figure, "1/√v̂<sub>t</sub>, in units of 1/σ", **log_axis(), range=[-0.6, 1.1])
