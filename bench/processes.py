@@ -87,6 +87,8 @@ def _alive(folder: Path) -> dict[int, bool]:
     database = sqlite3.connect(folder / "runs.sqlite", timeout=10)
     try:
         rows = database.execute("select name, leads from processes").fetchall()
+    except sqlite3.OperationalError:  # not made yet
+        rows = []
     finally:
         database.close()
     return {int(name.split()[2]): bool(leads) for name, leads in rows}
