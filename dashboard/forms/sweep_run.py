@@ -3,10 +3,12 @@
 import sqlite3
 import time
 from dataclasses import dataclass, fields
+from typing import cast
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.browser import address
@@ -19,6 +21,7 @@ from dashboard.runs.store import Run, run_id
 from dashboard.server.visitor import visitor_id
 
 _RUN, _ATTEMPT, _LINK, _SEEN, _REFUSED = "sweep-run", "sweep-attempt", "sweep-link", "sweep-seen", "sweep-refused"
+OWN = "sweep-own"  # the id of an own model's map, while the page shows one
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,10 @@ def follow_link(engine: Engine | None) -> None:
     if link in (SweepLink(), st.session_state.get(_LINK)):
         return
     run = engine.sweep(link.run) if engine and link.run else None
+    own = engine.own_map(link.run) if engine and link.run and not run else None
+    show_own(own.id if own else "")
+    if own:  # it holds all that can be shown, and no sweep stands behind it
+        return
     if run:
         open_run(run)
     try:
@@ -87,6 +94,19 @@ def follow_link(engine: Engine | None) -> None:
         _refuse(
             f"This server does not have the run {plain(link.run[:20])} of the link: runs that nobody uses are dropped."
         )
+
+
+def show_own(run: str) -> None:
+    """From now on the page shows this map of an own model; with "", sweeps again."""
+    st.session_state[OWN] = run
+
+
+def open_kept(run: Run[SweepConfig] | Run[OwnMapConfig]) -> None:
+    """One of the server's sweeps, of either kind."""
+    if run.config.kind == OwnMapConfig.kind:
+        show_own(run.id)
+    else:
+        open_run(cast(Run[SweepConfig], run))
 
 
 def open_run(run: Run[SweepConfig]) -> None:

@@ -1,5 +1,6 @@
 """How much may be sent to a hosted copy: bodies of requests, messages on websockets, figures to be made a minute."""
 
+import asyncio
 import re
 
 from google.protobuf.message import DecodeError
@@ -40,7 +41,8 @@ class BoundedRequests:
         if UPLOADS in path and scope["method"] not in _NO_BODY:
             await PlainTextResponse("files cannot be sent to a hosted copy", 403)(scope, receive, send)
             return
-        wait = self.starts.figure(asked.client.host if asked.client else "") if makes_figure else 0
+        address = asked.client.host if asked.client else ""
+        wait = await asyncio.to_thread(self.starts.figure, address) if makes_figure else 0
         if wait:
             told = f"at most {self.limits.figures_per_address} figures a minute are made here: try again in {wait} s"
             await PlainTextResponse(told, 429, headers={"Retry-After": str(wait)})(scope, receive, send)

@@ -113,6 +113,7 @@ def plain_settings(optimizer: optim.Optimizer) -> dict[str, float | str]:
     """The first group's numbers and names, for people and files."""
     group = dict(optimizer.param_groups[0])
     found: dict[str, float | str] = {"lr": float(group.pop("lr"))}
+    found["lr"] = float(group.pop("initial_lr", found["lr"]))  # before its scheduler
     if "betas" in group:
         found |= {f"beta{i}": float(beta) for i, beta in enumerate(group.pop("betas"), 1)}
     plain = {name: value for name, value in group.items() if isinstance(value, int | float | str)}
