@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.soak.host import Host, hosted
-from bench.soak.ledger import Follower, Ledger
+from bench.soak.ledger import LOOK_SECONDS, Follower, Ledger
 from bench.soak.limits_kept import judge_runs, judge_starts
 from bench.soak.outcome import Amount, Delays, Outcome
 from bench.soak.starters import RACES, Starter, new_race, seconds_to_wait
@@ -52,7 +52,7 @@ def run(folder: Path, amount: Amount) -> Outcome:
             "for": f"{seconds:.0f} s, {group.viewers} viewers and {group.starters} starters",
             "runs watched to their end": f"{group.finished:,}",
             "starts refused with a sentence": f"{group.refused:,}",
-            "a record stored until a viewer has it": follower.delays.told(),
+            f"a record stored until a viewer has it (to within {LOOK_SECONDS * 1e3:.0f} ms)": follower.delays.told(),
             "a race page opened meanwhile": group.pages.told(),
             "server's memory before and after": f"{before:.0f} MB, {host.memory_mb():.0f} MB",
         }
