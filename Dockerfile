@@ -5,10 +5,12 @@ FROM python:3.11-slim
 RUN useradd --create-home --uid 10001 lab && mkdir /data && chown lab /data
 WORKDIR /app
 
-# Without this index torch brings several GB of CUDA packages along.
+# `--build-arg TORCH_INDEX=...`: where torch's CPU wheels are. Without it torch brings several GB of CUDA packages along.
+ARG TORCH_INDEX=""
 COPY requirements.txt .
-RUN pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu \
-        $(sed -n 's/^\(torch==.*\)$/\1+cpu/p' requirements.txt) \
+RUN if [ -n "$TORCH_INDEX" ]; then \
+        pip install --no-cache-dir --extra-index-url "$TORCH_INDEX" "$(grep '^torch==' requirements.txt)+cpu"; \
+    fi \
     && pip install --no-cache-dir -r requirements.txt
 
 COPY app.py ./
@@ -18,6 +20,7 @@ COPY demo_models demo_models
 COPY dashboard dashboard
 COPY pages pages
 COPY docs docs
+COPY deploy deploy
 
 USER lab
 ENV RADAM_LAB_MODE=hosted \

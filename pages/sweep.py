@@ -33,7 +33,7 @@ def act() -> None:
 
 
 def open_cells() -> None:
-    st.session_state["sweep-cells"] = st.session_state["sweep"].get("open") or []
+    st.session_state["sweep-cells"] = st.session_state["sweep"].get("open")
 
 
 def show_race(run: str) -> None:

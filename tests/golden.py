@@ -5,7 +5,9 @@ import tempfile
 from pathlib import Path
 
 from dashboard.figure_studio import Studio
-from tests.dashboard.test_every_figure import GOLDEN, PAGES, golden, made
+from tests.dashboard.places import PLACES
+from tests.dashboard.sheets import charts, usual_svg
+from tests.dashboard.test_every_figure import GOLDEN, golden, golden_file
 
 
 def main() -> None:
@@ -13,10 +15,10 @@ def main() -> None:
     for old in GOLDEN.glob("*.svg.gz"):
         old.unlink()
     with tempfile.TemporaryDirectory() as folder, Studio(Path(folder)) as studio:
-        for place, (page, query) in PAGES.items():
-            for name in studio.charts(page, query):
-                svg = golden(made(studio, place, name, "svg"))
-                (GOLDEN / f"{place}-{name}.svg.gz").write_bytes(gzip.compress(svg, mtime=0))
+        for place in PLACES:
+            for name in charts(studio, place):
+                svg = golden(usual_svg(studio, place, name))
+                golden_file(place, name).write_bytes(gzip.compress(svg, mtime=0))
     sizes = [path.stat().st_size for path in GOLDEN.iterdir()]
     print(f"{len(sizes)} figures, {sum(sizes):,} bytes")
 

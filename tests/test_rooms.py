@@ -37,7 +37,7 @@ ROOMS = {
     "paper": {"asked", "evidence", "runs", "recorded", "figures", "browser"},
     "tour": {"asked", "evidence", "runs", "recorded", "paper", "figures", "browser", "words"},
     "export": set(),
-    "hosting": {"asked"},
+    "hosting": {"asked", "runs"},
     "server": {"engine", "runs", "browser", "evidence", "export"},
     "forms": {
         *("asked", "evidence", "runs", "engine", "recorded", "paper", "tour", "figures", "browser", "words"),

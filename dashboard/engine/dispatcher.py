@@ -23,6 +23,7 @@ from dashboard.engine.commands import STOP
 from dashboard.engine.jobs import LaneJob, Pack, RaceJob
 from dashboard.engine.under_way import LOST_MESSAGE, UnderWay
 from dashboard.runs.feeds import Feeds
+from dashboard.runs.processes import Processes, Wishes
 from dashboard.runs.states import CUT_OFF, CUT_OFF_MESSAGE, PAUSED, STOPPED
 from dashboard.runs.store import Store, lane_ids
 
@@ -39,11 +40,11 @@ class Dispatcher:
         store: Store,
         feeds: Feeds,
         plan: Layout | None,
-        guest: bool = False,
+        processes: Processes | None = None,
         most_seconds: float | None = None,
     ) -> None:
         self.plan, self.most_seconds = plan, most_seconds
-        self.under_way = UnderWay(store, feeds, self._steer, guest)
+        self.under_way = UnderWay(store, feeds, self._steer, processes)
         self.cluster: Cluster | None = None
         self.devices: tuple[str, ...] | None = None
         self.workers = 1  # as far as is known
@@ -79,14 +80,33 @@ class Dispatcher:
             race = self.under_way.races.get(run)
             if race is None:
                 return
-            race.want(visitor, command)
-            if race.command == STOP:
-                self.under_way.over(race, STOPPED)
-            else:
-                self.under_way.steer(race.packs)
-                self.under_way.show(race)
-                self.under_way.show_queue()
+            self.under_way.want(race, visitor, command)
+            self._obey(race)
         self._notes.put(None)
+
+    def heed(self, wishes: Wishes) -> list[str]:
+        """What visitors of all processes want, as the store has it; the runs among it that are not under way."""
+        with self.lock:
+            races = self.under_way.races
+            for run, race in list(races.items()):
+                if race.wants != wishes.get(run, {}):
+                    race.wants = dict(wishes.get(run, {}))
+                    self._obey(race)
+                    self._notes.put(None)
+            return [run for run in wishes if run not in races]
+
+    def _obey(self, race: RaceJob) -> None:
+        if race.command == STOP:
+            self.under_way.over(race, STOPPED)
+        else:
+            self.under_way.steer(race.packs)
+            self.under_way.show(race)
+            self.under_way.show_queue()
+
+    def let_go(self) -> None:
+        """Another process goes on with all races."""
+        with self.lock:
+            self.under_way.let_go()
 
     def wants(self, run: str, visitor: str) -> str | None:
         with self.lock:

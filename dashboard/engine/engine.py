@@ -1,5 +1,6 @@
 """The job engine as pages and routes use it: configurations go in, runs come out, and no lane is trained twice."""
 
+import logging
 import time
 from typing import Any, cast
 
@@ -16,12 +17,15 @@ from dashboard.engine.commands import GO, PAUSE, STOP
 from dashboard.engine.dispatcher import Dispatcher
 from dashboard.engine.estimate import Estimate, estimate
 from dashboard.engine.jobs import JOBS
+from dashboard.engine.sharing import Sharing
 from dashboard.runs.feed import Status
 from dashboard.runs.feeds import Feeds
+from dashboard.runs.processes import Processes
 from dashboard.runs.states import ELSEWHERE, FINISHED, STOPPED
 from dashboard.runs.store import Run, Store, code_version, recorded_id
 
 LONG_SECONDS = 120.0  # a run that will take longer counts as long
+log = logging.getLogger(__name__)
 NO_TRAINING = "This copy trains nothing: it shows what was recorded. Your own copy trains everything."
 
 
@@ -33,21 +37,30 @@ class Engine:
     ) -> None:
         """A `guest` uses a store that an app may serve meanwhile: it marks nothing there as cut off, and none of its
         own runs as under way, which only the app could then end. A run ends after `most_seconds`."""
-        self.store, self.feeds, self.guest = store, Feeds(store), guest
+        self.store, self.feeds = store, Feeds(store)
         self.trains = can_train(plan)
-        self.dispatcher = Dispatcher(store, self.feeds, plan, guest, most_seconds)
+        self.processes = None if guest else Processes(store, self.trains)
+        self.dispatcher = Dispatcher(store, self.feeds, plan, self.processes, most_seconds)
+        self.sharing = None
+        if self.processes is not None:
+            self.sharing = Sharing(store, self.processes, self.feeds, self.dispatcher, self._take_up)
 
     def start(self) -> None:
         code_version()  # kept from here on: packages' versions cannot be asked for by many threads at once
-        if not self.guest:
-            self.store.recover()
+        if self.sharing is not None:
+            self.sharing.start()
         if self.trains:
             self.dispatcher.start()
 
     def close(self) -> None:
-        """Ends the races and the workers. What was recorded stays, and says that it was cut off."""
+        """Ends the workers, and the races, unless another process goes on with them. What was recorded stays, and says
+        that it was cut off."""
         self.feeds.close()
+        if self.sharing is not None:
+            self.sharing.close()
         self.dispatcher.close()
+        if self.sharing is not None:
+            self.sharing.left()
 
     def submit(self, config: RunConfig, visitor: str = "") -> str:
         """A visitor wants a configuration's run: those of its lanes start that are not known or under way. Its id.
@@ -58,40 +71,68 @@ class Engine:
             raise ValueError(NO_TRAINING)
         self.feeds.open(self._add(config).id)  # what there is of a large one is read before anybody has to wait
         with self.dispatcher.lock:
-            run = self._add(config)
-            if run.state == FINISHED:  # all its lanes are known: there is nothing to train
+            run = self._add(config, visitor)
+            if run.state == FINISHED or not self.leads:  # nothing is to be trained, or another process does it
                 self.feeds.open(run.id)
             elif self.dispatcher.knows(run.id):
                 self.dispatcher.want(run.id, visitor, GO)
             else:
-                feed = self.feeds.open(run.id)
-                assert feed is not None
-                race = JOBS[config.kind](run.id, config, feed, long=cost.seconds > LONG_SECONDS)
-                race.want(visitor, GO)
-                self.dispatcher.add(race)
+                self._race(run, {visitor: GO}, long=cost.seconds > LONG_SECONDS)
         return run.id
 
-    def _add(self, config: RunConfig) -> Run[KeptConfig]:
-        return self.store.add(config, STOPPED, ELSEWHERE) if self.guest else self.store.add(config)
+    def _add(self, config: RunConfig, visitor: str | None = None) -> Run[KeptConfig]:
+        guest = self.processes is None
+        return self.store.add(config, STOPPED, ELSEWHERE) if guest else self.store.add(config, wanted_by=visitor)
+
+    def _race(self, run: Run[Any], wants: dict[str, str], long: bool) -> None:
+        feed = self.feeds.open(run.id, fresh=True)
+        assert feed is not None
+        race = JOBS[run.config.kind](run.id, run.config, feed, long=long)
+        race.wants.update(wants)
+        self.dispatcher.add(race)
+
+    def _take_up(self, run: str, wants: dict[str, str]) -> None:
+        """A run that visitors of other processes want, or that a process had under way which is gone."""
+        found = self.store.run(run)
+        if found is None or isinstance(found.config, OwnConfig) or found.state == FINISHED:
+            assert self.processes is not None
+            self.processes.end(run, found.state if found else STOPPED, "", wants)  # there is nothing to train
+        else:
+            self._race(found, wants, long=self.estimate(found.config).seconds > LONG_SECONDS)
+
+    @property
+    def leads(self) -> bool:
+        """Whether runs are trained by this process, and not by another one on the same store."""
+        return self.processes is None or self.processes.leads
 
     def under_way(self, run: str) -> bool:
-        return self.dispatcher.knows(run)
+        return self.dispatcher.knows(run) or (not self.leads and self._wishes(run) != {})
+
+    def _wishes(self, run: str) -> dict[str, str]:
+        return {} if self.processes is None else self.processes.wishes(run).get(run, {})
+
+    def _want(self, run: str, visitor: str, command: str) -> None:
+        with self.dispatcher.lock:
+            if self.leads or self.processes is None:
+                self.dispatcher.want(run, visitor, command)
+            elif self.under_way(run):
+                self.processes.want(run, visitor, command)
 
     # Each of these is a visitor's own: a run goes while one of its visitors wants it to go, is paused when all of them
     # want that, and stops when the last has left. To resume a run is to want it, as to train it is.
 
     def pause(self, run: str, visitor: str = "") -> None:
-        self.dispatcher.want(run, visitor, PAUSE)
+        self._want(run, visitor, PAUSE)
 
     def resume(self, run: str, visitor: str = "") -> None:
-        self.dispatcher.want(run, visitor, GO)
+        self._want(run, visitor, GO)
 
     def stop(self, run: str, visitor: str = "") -> None:
-        self.dispatcher.want(run, visitor, STOP)
+        self._want(run, visitor, STOP)
 
     def wants(self, run: str, visitor: str) -> str | None:
         """What a visitor wants of a run that is under way: "go", "pause", or None if it is not theirs."""
-        return self.dispatcher.wants(run, visitor)
+        return self.dispatcher.wants(run, visitor) if self.leads else self._wishes(run).get(visitor)
 
     def run(self, run: str) -> Run[RaceConfig] | None:
         """A race's; None if there is none."""

@@ -7,17 +7,19 @@ and not the others.
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from distributed import Future
 from distributed.scheduler import KilledWorker
 
+from dashboard.engine.commands import STOP
 from dashboard.engine.jobs import LaneJob, Pack, RaceJob
 from dashboard.runs.feeds import Feeds
+from dashboard.runs.processes import Processes
 from dashboard.runs.records import Record
-from dashboard.runs.states import ACTIVE, CUT_OFF, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, STOPPED
+from dashboard.runs.states import CUT_OFF, FAILED, FINISHED, OVER, PAUSED, QUEUED, RUNNING, STOPPED
 from dashboard.runs.store import Store
 from radam_core.race.plan import plain_steps
 
@@ -31,9 +33,14 @@ class UnderWay:
     """Not for two threads at once: the dispatcher holds its lock around every call."""
 
     def __init__(
-        self, store: Store, feeds: Feeds, steer: Callable[[Pack, str, tuple[int, ...]], object], guest: bool = False
+        self,
+        store: Store,
+        feeds: Feeds,
+        steer: Callable[[Pack, str, tuple[int, ...]], object],
+        processes: Processes | None = None,
     ) -> None:
-        self.store, self.feeds, self._steer, self.guest = store, feeds, steer, guest
+        self.store, self.feeds, self._steer, self.processes = store, feeds, steer, processes
+        self._unwritten: list[Callable[[], object]] = []  # what the store could not be told yet, in its order
         self.races: dict[str, RaceJob] = {}  # in the order in which they came
         self.lanes: dict[str, LaneJob] = {}
         self.packs: dict[str, Pack] = {}  # in workers, also those that are about to end
@@ -136,7 +143,8 @@ class UnderWay:
         del self.packs[pack.key]
         if state == FINISHED and note["step"] >= LEAST_MEASURED_STEPS and note["whole"]:
             steps = plain_steps(note["step"], pack.config.half_batch_steps, pack.config.sharpness_every)
-            self.store.add_speed(pack.config, note["seconds"] / steps)
+            with _even_if_the_disk_is_full():
+                self.store.add_speed(pack.config, note["seconds"] / steps)
         if state == FINISHED:
             self.all_over(pack, FAILED, "Records were lost on their way here.")
         else:
@@ -167,9 +175,10 @@ class UnderWay:
                 if lane.pack is not None:
                     lane.pack.leave(lane.place)
         race.lanes.clear()
+        visitors = list(race.wants)
         race.wants.clear()
         self.steer(packs)
-        self.show(race, message, state)
+        self.show(race, message, state, visitors)
         with _even_if_the_disk_is_full():
             for gone in self.store.trim():
                 self.feeds.forget(gone)
@@ -182,16 +191,50 @@ class UnderWay:
             if race.begun is not None and time.monotonic() - race.begun > most_seconds:
                 self.over(race, STOPPED, told)
 
-    def show(self, race: RaceJob, message: str | None = None, state: str | None = None) -> None:
-        """Tells the store of a new state, and the viewers of anything new."""
+    def let_go(self) -> None:
+        """Of all races, which another process goes on with."""
+        self.races.clear()
+        self.lanes.clear()
+        for pack in self.packs.values():
+            self._steer(pack, STOP, ())
+        self.packs.clear()
+        self._unwritten.clear()
+
+    def want(self, race: RaceJob, visitor: str, command: str) -> None:
+        """What a visitor wants of a race; then all that visitors of other processes want counts, too."""
+        race.want(visitor, command)
+        processes = self.processes
+        if processes is not None and self._write(lambda: processes.want(race.run, visitor, command)):
+            with _even_if_the_disk_is_full():
+                race.wants = processes.wishes(race.run).get(race.run, {})
+
+    def written(self) -> bool:
+        """Whether the store has been told all that it was to be: a full disk may have room again."""
+        with _even_if_the_disk_is_full():
+            while self._unwritten:
+                self._unwritten[0]()
+                del self._unwritten[0]
+        return not self._unwritten
+
+    def _write(self, write: Callable[[], object]) -> bool:
+        self._unwritten.append(write)
+        return self.written()
+
+    def show(
+        self, race: RaceJob, message: str | None = None, state: str | None = None, visitors: Sequence[str] = ()
+    ) -> None:
+        """Tells the store of a new state, and the viewers of anything new. `visitors` have wanted one that is over."""
         state = race.turn() if state is None else state
         if message is not None:
             race.message = message
         if state != QUEUED:
             race.position = None
-        if state != race.state and not (self.guest and state in ACTIVE):
+        processes, run, told = self.processes, race.run, race.message
+        if state in OVER and processes is not None:
+            self._write(lambda: processes.end(run, state, told, visitors))
+        elif state != race.state and (processes is not None or state in OVER):  # a guest marks none as under way
             with _even_if_the_disk_is_full():
-                self.store.set_state(race.run, state, race.message)
+                (processes.turn if processes is not None else self.store.set_state)(run, state, told)
         race.state = state
         if race.begun is None and state != QUEUED:
             race.begun = time.monotonic()

@@ -8,7 +8,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dashboard.figures.look import BLUE, GREEN, GREY, OCHRE, ORANGE, PURPLE, SKY, VERMILION, Style
+from dashboard.figures.look import (
+    BLUE,
+    GREEN,
+    GREY,
+    LONG,
+    OCHRE,
+    ORANGE,
+    PURPLE,
+    SHORT,
+    SKY,
+    TWO_DOTS,
+    VERMILION,
+    Style,
+)
 from radam_core.methods import METHODS
 from radam_core.torch_methods import LANE_METHODS
 
@@ -60,9 +73,9 @@ METHOD_ROWS: dict[str, MethodRow] = {
         Style(BLUE, "dot"),
         "RAdam with $r_t$ from the exact variance of the average in place of the paper's approximation.",
     ),
-    "adam": MethodRow(Style(VERMILION), "Adam without a warmup, as in torch."),
+    "adam": MethodRow(Style(VERMILION, "longdash"), "Adam without a warmup, as in torch."),
     "adam-linear": MethodRow(
-        Style(GREEN),
+        Style(GREEN, LONG),
         "Adam whose learning rate rises in a straight line from 0 to its full size over the warmup's steps.",
         WarmupCurve(
             "linear warmup",
@@ -82,14 +95,14 @@ METHOD_ROWS: dict[str, MethodRow] = {
         ),
     ),
     "adam-exponential": MethodRow(
-        Style(PURPLE),
+        Style(PURPLE, "dot"),
         "Adam whose learning rate comes up as $1 - e^{-t/\\tau}$; the warmup's steps are $\\tau$.",
         WarmupCurve(
             "exponential warmup", r"w_t = 1 - e^{-t / \tau}", "comes ever closer to 1: you choose $\\tau$", _MA_YARATS
         ),
     ),
     "adam-untuned-exponential": MethodRow(
-        Style(PURPLE, "dash"),
+        Style(PURPLE, "longdashdot"),
         "an exponential warmup with $\\tau = 1/(1-\\beta_2)$, nothing to tune (Ma & Yarats).",
         WarmupCurve(
             "untuned exponential",
@@ -111,7 +124,7 @@ METHOD_ROWS: dict[str, MethodRow] = {
         ),
     ),
     "adam-2k": MethodRow(
-        Style(ORANGE),
+        Style(ORANGE, TWO_DOTS),
         "the paper's control as its text describes it: for its first steps (2,000 there) it is *frozen* and only fills "
         "$v$; after that it is plain Adam with a well-filled $v$. If few gradients in $v$ were the whole trouble, this "
         "would cure it.",
@@ -122,7 +135,7 @@ METHOD_ROWS: dict[str, MethodRow] = {
         f"its $k$-th real step by $1 - \\beta_1^k$: {authors_adam_2k_factors()}.",
     ),
     "adam-eps": MethodRow(
-        Style(SKY),
+        Style(SKY, SHORT),
         "the paper's other control: Adam with a large $\\epsilon$ of 1e-4 in the denominator, which caps the adaptive "
         "rate and so its variance; it makes updates of small gradients smaller, too.",
     ),

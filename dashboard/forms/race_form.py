@@ -80,7 +80,7 @@ def race_controls(devices: tuple[str, ...]) -> RaceConfig | None:
     base = state[_BASE]
     common = shared_settings(base)
     with columns[1]:
-        beta2 = _notch("$\\beta_2$, memory of the squares", "beta2", controls.BETA2S, common.beta2)
+        beta2 = _notch("β₂, memory of the squares", "beta2", controls.BETA2S, common.beta2)
     with columns[2]:
         lr = _notch("Learning rate", "lr", controls.LEARNING_RATES, common.lr)
     with columns[3]:

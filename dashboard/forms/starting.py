@@ -4,6 +4,8 @@ What needs no training is free for everybody: lanes that are known, and runs tha
 visitor is added. So a class may press *Train* on the same race at once.
 """
 
+import sqlite3
+
 import streamlit as st
 
 from dashboard.asked.kinds import RunConfig
@@ -51,7 +53,9 @@ def try_to_start(engine: Engine, *configs: RunConfig) -> list[str]:
         return start(engine, *configs)
     except ValueError as problem:
         st.session_state[_REFUSED] = str(problem)
-        return []
+    except sqlite3.Error as problem:  # a full disk, say
+        st.session_state[_REFUSED] = f"The run cannot be stored: {problem}."
+    return []
 
 
 def refused() -> str:

@@ -20,7 +20,7 @@ DEFAULT = next(iter(SWEEPS))
 CUSTOM = "from the link"
 _BASE, _NUMBER, _CHOICE, _ALLOWED, MORE = "sweep-base", "sweep-number", "sweep-choice", "sweep-allowed", "sweep-more"
 _KEPT: Literal["session"] = "session"
-_LABELS = {LR: "Learning rates", WARMUP: "Warmup lengths, steps", "beta2": "$\\beta_2$"}
+_LABELS = {LR: "Learning rates", WARMUP: "Warmup lengths, steps", "beta2": "β₂"}
 _HELP = "Numbers with commas, such as 0.001, 0.003, 0.01, or a log range: 0.001 to 0.02 in 8."
 _LISTED = "{} values: {}"
 

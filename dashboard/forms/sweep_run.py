@@ -1,7 +1,7 @@
 """Which sweep the page shows: what an address asks for, what was run last, and the race that some cells make."""
 
+import sqlite3
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import cast
 from urllib.parse import urlencode
@@ -159,8 +159,14 @@ def shown_run(engine: Engine | None, config: SweepConfig | None) -> Run[SweepCon
     return engine.recorded_sweep(config) if config else None
 
 
-def race_of_cells(engine: Engine, run: Run[SweepConfig], places: Sequence[object]) -> str:
-    """The run of the race that these lanes make, for the race page; `ValueError` says why there is none."""
-    known = {place for place in places if isinstance(place, int) and 0 <= place < run.config.size}
-    (race,) = starting.start(engine, run.config.race_of(sorted(known)))
+def race_of_cells(engine: Engine, run: Run[SweepConfig], places: object) -> str:
+    """The run of the race that these lanes make, for the race page; `ValueError` says why there is none.
+
+    The places are a browser's word, and may be anything."""
+    given = places if isinstance(places, list) else []
+    known = {place for place in given if isinstance(place, int) and 0 <= place < run.config.size}
+    try:
+        (race,) = starting.start(engine, run.config.race_of(sorted(known)))
+    except sqlite3.Error as problem:  # a full disk, say
+        raise ValueError(f"The run cannot be stored: {problem}.") from None
     return race

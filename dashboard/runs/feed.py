@@ -76,6 +76,7 @@ class Feed(ABC):
     def __init__(self) -> None:
         self.status_event = b""
         self.closed = False  # the server goes: viewers have to leave
+        self.read_at = 0.0  # by the monotonic clock, when the store was last asked for news
         self._lock = threading.Lock()
         self._waiting: dict[asyncio.AbstractEventLoop, asyncio.Future[None]] = {}
         self.status = Status("")
@@ -110,6 +111,11 @@ class Feed(ABC):
     def set_status(self, status: Status) -> None:
         if status != self.status:
             self.status, self.status_event = status, event("status", status.as_json().encode())
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody waits for what comes next."""
+        return bool(self._waiting)
 
     def changed(self) -> "asyncio.Future[None]":
         """Done at the next wake-up. Take it before looking at the news, and nothing is missed."""

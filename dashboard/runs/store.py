@@ -61,6 +61,9 @@ create table if not exists speeds (
     task text not null, settings text not null, lanes integer not null, batch_size integer not null,
     device text not null, seconds_per_step real not null, measured real not null,
     primary key (task, settings, lanes, batch_size, device));
+create table if not exists wishes (
+    run text not null references runs (id) on delete cascade, visitor text not null, command text not null,
+    primary key (run, visitor));
 create index if not exists runs_by_use on runs (used);
 create index if not exists lanes_by_use on lanes (used);
 create index if not exists run_lanes_by_lane on run_lanes (lane);
@@ -152,52 +155,67 @@ class Speed:
 
 
 class Store:
-    """Safe to use from any thread. One connection under one lock: every call is a few short statements."""
+    """Safe to use from any thread, and by several processes. One connection under one lock: every call is a few short
+    statements. `read` and `write` are for the modules of this room that have tables of their own in it."""
 
     def __init__(self, folder: Path | None = None, most_bytes: int = MOST_BYTES) -> None:
         folder = default_folder() if folder is None else folder
         folder.mkdir(parents=True, exist_ok=True)
         self.path, self.most_bytes = folder / "runs.sqlite", most_bytes
         self.moved = _move_aside(self.path)  # in words, where an older store was
-        self._lock = threading.Lock()
+        self._lock, self._seen = threading.Lock(), -1
         self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=10)
         self._db.row_factory = sqlite3.Row
         # NORMAL in WAL mode keeps all that was committed when the process is killed; only a power cut may lose the end.
-        for pragma in ("journal_mode = wal", "synchronous = normal", "foreign_keys = on", f"user_version = {_FORM}"):
+        for pragma in ("journal_mode = wal", "synchronous = normal", "foreign_keys = on"):
             self._db.execute(f"pragma {pragma}")
         self._db.executescript(_SCHEMA)
+        if self._db.execute("pragma user_version").fetchone()[0] != _FORM:  # a full disk can be read, and not written
+            self._db.execute(f"pragma user_version = {_FORM}")
 
     def close(self) -> None:
         with self._lock:
             self._db.close()
 
     @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
+    def write(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             self._db.execute("begin immediate")
             try:
                 yield self._db
+                self._db.execute("commit")
             except BaseException:
-                self._db.execute("rollback")
+                if self._db.in_transaction:  # SQLite has rolled back by itself where the disk is full; or has not
+                    self._db.execute("rollback")
                 raise
-            self._db.execute("commit")
 
-    def _read(self, query: str, *values: Any) -> list[sqlite3.Row]:
+    def read(self, query: str, *values: Any) -> list[sqlite3.Row]:
         with self._lock:
             return self._db.execute(query, values).fetchall()
 
+    def changed(self) -> bool:
+        """Whether others have written to the file since this was asked last: one look at memory that they share."""
+        with self._lock:
+            (number,) = self._db.execute("pragma data_version").fetchone()
+        seen, self._seen = self._seen, number
+        return bool(number != seen)
+
     def recover(self) -> int:
-        """Marks what a server that is gone left unfinished; how many runs that were."""
-        with self._write() as db:
+        """Marks what a server that is gone left unfinished and nobody wants any more; how many runs that were."""
+        with self.write() as db:
             return db.execute(
-                "update runs set state = ?, message = ?, updated = ? where state in (?, ?, ?)",
+                "update runs set state = ?, message = ?, updated = ? where state in (?, ?, ?) "
+                "and id not in (select run from wishes)",
                 (CUT_OFF, CUT_OFF_MESSAGE, time.time(), *ACTIVE),
             ).rowcount
 
-    def add(self, config: KeptConfig, state: str = QUEUED, message: str = "") -> Run[KeptConfig]:
-        """The configuration's run, with a place for each of its lanes; in this state, unless it is under way."""
+    def add(
+        self, config: KeptConfig, state: str = QUEUED, message: str = "", wanted_by: str | None = None
+    ) -> Run[KeptConfig]:
+        """The configuration's run, with a place for each of its lanes; in this state, unless it is under way.
+        With a visitor who wants it: whichever process trains then takes it up (`processes.py`)."""
         identity, lanes, text, now = run_id(config), lane_ids(config), config.to_json(), time.time()
-        with self._write() as db:
+        with self.write() as db:
             db.executemany(
                 "insert into lanes (id, steps, used, bytes) values (?, ?, ?, ?) "
                 "on conflict (id) do update set used = excluded.used",
@@ -217,6 +235,10 @@ class Store:
                 "insert or ignore into run_lanes (run, place, lane) values (?, ?, ?)",
                 [(identity, place, lane) for place, lane in enumerate(lanes)],
             )
+            if wanted_by is not None:  # and there is something left to train
+                left = "select 1 from run_lanes join lanes on lanes.id = lane where run = ? and not complete"
+                wish = f"insert or replace into wishes select ?, ?, 'go' where exists ({left})"
+                db.execute(wish, (identity, wanted_by, identity))
         run = self.run(identity)
         assert run is not None
         return run
@@ -230,10 +252,10 @@ class Store:
 
     def _runs(self, which: str, *values: Any) -> list[Run[KeptConfig]]:
         """Those whose configuration this version understands; another version's stay until they are trimmed."""
-        rows = self._read(f"select * from runs {which}", *values)
+        rows = self.read(f"select * from runs {which}", *values)
         marks = ", ".join("?" for _ in rows)
         members: dict[str, list[sqlite3.Row]] = {}
-        for lane in self._read(
+        for lane in self.read(
             "select run, lanes.id, complete, step, steps from run_lanes join lanes on lanes.id = run_lanes.lane "
             f"where run in ({marks}) order by run, place",
             *(row["id"] for row in rows),
@@ -262,20 +284,26 @@ class Store:
     def known(self, lanes: Sequence[str]) -> set[str]:
         """Those of them that were trained to their end."""
         marks = ", ".join("?" for _ in lanes)
-        rows = self._read(f"select id from lanes where complete and id in ({marks})", *lanes)
+        rows = self.read(f"select id from lanes where complete and id in ({marks})", *lanes)
         return {row["id"] for row in rows}
+
+    def reached(self, lanes: Sequence[str]) -> dict[str, tuple[int, bool]]:
+        """By lane the step it has come to, and whether that is its end."""
+        marks = ", ".join("?" for _ in lanes)
+        rows = self.read(f"select id, step, complete from lanes where id in ({marks})", *lanes)
+        return {row["id"]: (row["step"], bool(row["complete"])) for row in rows}
 
     def touch(self, identity: str) -> None:
         """Somebody looks at it: it is not the first to go."""
         now = time.time()
-        with self._write() as db:
+        with self.write() as db:
             db.execute("update runs set used = ? where id = ?", (now, identity))
             db.execute(
                 "update lanes set used = ? where id in (select lane from run_lanes where run = ?)", (now, identity)
             )
 
     def set_state(self, identity: str, state: str, message: str = "") -> None:
-        with self._write() as db:
+        with self.write() as db:
             db.execute(
                 "update runs set state = ?, message = ?, updated = ? where id = ?",
                 (state, message, time.time(), identity),
@@ -283,7 +311,7 @@ class Store:
 
     def add_records(self, records: Iterable[tuple[str, Record]]) -> None:
         """Keeps records by their lane's id; what is there already stays."""
-        with self._write() as db:
+        with self.write() as db:
             for lane, record in records:
                 inserted = db.execute(
                     "insert or ignore into records (lane, number, last, ends, body) values (?, ?, ?, ?, ?)",
@@ -297,14 +325,14 @@ class Store:
                     )
 
     def records(self, lane: str, after: int = -1) -> list[Record]:
-        rows = self._read(
+        rows = self.read(
             "select number, last, ends, body from records where lane = ? and number > ? order by number", lane, after
         )
         return [Record(row["number"], row["last"], bool(row["ends"]), row["body"]) for row in rows]
 
     def recordings(self) -> dict[str, str]:
         """What is known of each recording that is here, by its id."""
-        return {row["id"]: row["recorded"] for row in self._read("select id, recorded from runs where recorded != ''")}
+        return {row["id"]: row["recorded"] for row in self.read("select id, recorded from runs where recorded != ''")}
 
     def add_recording(
         self, config: RunConfig, recorded: str, lanes: Sequence[tuple[str, Sequence[Record]]], date: float
@@ -313,7 +341,7 @@ class Store:
         if they were kept."""
         identity = recorded_id(config.to_json())
         ids = [recorded_id(config.lane_json(place)) for place in range(config.size)]
-        with self._write() as db:
+        with self.write() as db:
             db.execute("delete from runs where id = ?", (identity,))
             for lane, (outline, records) in zip(ids, lanes, strict=True):
                 size = len(outline) + sum(len(record.body) for record in records)
@@ -340,20 +368,22 @@ class Store:
 
     def add_outlines(self, outlines: Mapping[str, str]) -> None:
         """What is kept of lanes beside their records (`outlines.py`), by lane; a lane that is gone has none."""
-        with self._write() as db:
+        with self.write() as db:
             for lane, body in outlines.items():
-                if db.execute("update lanes set bytes = bytes + ? where id = ?", (len(body), lane)).rowcount:
+                before = "coalesce((select length(body) from outlines where lane = lanes.id), 0)"
+                grown = f"update lanes set bytes = bytes + ? - {before} where id = ?"
+                if db.execute(grown, (len(body), lane)).rowcount:
                     db.execute("insert or replace into outlines (lane, body) values (?, ?)", (lane, body))
 
     def outlines(self, lanes: Sequence[str]) -> dict[str, str]:
         marks = ", ".join("?" for _ in lanes)
-        rows = self._read(f"select lane, body from outlines where lane in ({marks})", *lanes)
+        rows = self.read(f"select lane, body from outlines where lane in ({marks})", *lanes)
         return {row["lane"]: row["body"] for row in rows}
 
     def trim(self) -> list[str]:
         """Drops the lanes that nobody has used for longest until the rest fits, and the runs they were in; never one
         that is under way, nor a recording. The ids of these runs."""
-        with self._write() as db:
+        with self.write() as db:
             excess = db.execute("select coalesce(sum(bytes), 0) from lanes").fetchone()[0] - self.most_bytes
             if excess <= 0:
                 return []
@@ -377,7 +407,7 @@ class Store:
 
     def add_speed(self, config: RaceConfig, seconds_per_step: float) -> None:
         key = (config.task, settings_key(config), len(config.lanes), config.batch_size, config.device)
-        with self._write() as db:
+        with self.write() as db:
             db.execute(
                 "insert or replace into speeds values (?, ?, ?, ?, ?, ?, ?)", (*key, seconds_per_step, time.time())
             )
@@ -388,7 +418,7 @@ class Store:
 
     def speeds(self, task: str, device: str) -> list[Speed]:
         """Those measured on the task, the latest first."""
-        rows = self._read(
+        rows = self.read(
             "select settings, lanes, batch_size, seconds_per_step from speeds where task = ? and device = ? "
             "order by measured desc limit 100",
             task,

@@ -7,10 +7,12 @@ told twice changes nothing.
 
 import json
 import secrets
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from dashboard.asked.grid import Grid
@@ -122,7 +124,8 @@ class SweepFeed(Feed):
                 if outcome.over:
                     done[identity] = to_json(outcome)
             if done:
-                self.store.add_outlines(done)
+                with suppress(sqlite3.Error):  # a full disk: they are made again of the records
+                    self.store.add_outlines(done)
             for identity in done:
                 del self._open[identity], self._outlines[identity]
             self._looked = time.monotonic()

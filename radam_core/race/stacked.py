@@ -23,6 +23,9 @@ from radam_core.torch_methods import TorchMethod
 _BLOCK = 256  # steps whose columns are worked out at once
 _CLIP_EPS = 1e-6  # in torch.nn.utils.clip_grad_norm_
 ALL = (slice(None),)  # the parameters in one part
+# A lane of as many parameters is moved by itself: what one operation has read is then still near the processor for the
+# next. Lanes of fewer are moved together, or to call the operations would take most of the time.
+_LARGE = 1 << 15
 
 
 class Sizes(NamedTuple):
@@ -118,9 +121,7 @@ class StackedOptimizer:
 
     def average_squares(self, v: Tensor, grad: Tensor, scratch: Tensor) -> None:
         """v <- beta2 v + (1 - beta2) grad^2, with the latest step's coefficients."""
-        c = self._now
-        torch.mul(grad, c.v_gain, out=scratch)
-        v.mul_(c.v_keep).addcmul_(scratch, grad)
+        _average_squares(self._now, v, grad, scratch)
 
     @torch.no_grad()
     def step(self, grad_norms: Tensor, parts: Sequence[slice] = ALL) -> Sizes | None:
@@ -129,34 +130,48 @@ class StackedOptimizer:
         row = (self.t - 1) % _BLOCK
         if row == 0:
             self._begin_block()
-        theta, g, m, v, size = self.lanes.buffer, self.lanes.grad, self.exp_avg, self.exp_avg_sq, self.scratch
-        c = self._now
-        parameters = [torch.linalg.vector_norm(theta[:, part], dim=1) for part in parts]
-
+        g = self.lanes.grad
         self.prepare(g, grad_norms)
         for lane, alive in enumerate(self.alive):
             if not alive:  # the gradient where it rests is of no use
                 g[lane] = 0.0
+        blocks = range(len(g)) if g.shape[1] >= _LARGE else [slice(None)]
+        measured = [self._move(slice(k, k + 1) if isinstance(k, int) else k, row, parts) for k in blocks]
+        if not parts:
+            return None
+        update, parameters, across, along = (torch.cat(found, 1) for found in zip(*measured, strict=True))
+        return Sizes(update, parameters, _degrees(across, along))
+
+    def _move(self, lanes: slice, row: int, parts: Sequence[slice]) -> tuple[Tensor, ...]:
+        """The step of these lanes. By part and lane: the norms of the update and of the parameters before it, and the
+        sides of the angle between those and what they are now."""
+        c = Columns(*(column[lanes] for column in self._now))
+        buffers = (self.lanes.buffer, self.lanes.grad, self.exp_avg, self.exp_avg_sq, self.scratch)
+        theta, g, m, v, size = (buffer[lanes] for buffer in buffers)
+        parameters = [torch.linalg.vector_norm(theta[:, part], dim=1) for part in parts]
         if self._decays:
             theta *= c.kept
-        m.mul_(c.m_keep).addcmul_(g, c.m_gain)
-        self.average_squares(v, g, size)
+        torch.mul(g, c.m_gain, out=size)
+        m.mul_(c.m_keep).add_(size)
+        _average_squares(c, v, g, size)
         torch.sqrt(v, out=size).add_(c.eps)
-        for lane, branch in enumerate(self.branches[row]):
-            if branch != ADAPTIVE or not self.alive[lane] or lane in self._by_torch:
+        first = lanes.start or 0
+        for lane, (branch, alive) in enumerate(zip(self.branches[row][lanes], self.alive[lanes], strict=True)):
+            if branch != ADAPTIVE or not alive or first + lane in self._by_torch:
                 size[lane] = 1.0
         torch.div(m, size, out=size).mul_(c.step)
         theta -= size
-        for lane, by_torch in self._by_torch.items():
-            if self.alive[lane]:
+        for lane in range(len(theta)):
+            by_torch = self._by_torch.get(first + lane)
+            if by_torch and self.alive[first + lane]:
                 by_torch.step(self.t, size[lane] if parts else None)
                 if parts:
                     by_torch.tell(m[lane], v[lane])
         if not parts:
-            return None
+            return ()
         updates = [torch.linalg.vector_norm(size[:, part], dim=1) for part in parts]
-        angles = [angle(theta[:, part], size[:, part]) for part in parts]
-        return Sizes(torch.stack(updates), torch.stack(parameters), torch.stack(angles))
+        sides = zip(*(_sides(theta[:, part], size[:, part]) for part in parts), strict=True)
+        return tuple(torch.stack(found) for found in (updates, parameters, *map(list, sides)))
 
     @property
     def _now(self) -> Columns:
@@ -184,15 +199,29 @@ def _decay(lane: Lane, decoupled: bool) -> float:
     return lane.weight_decay if lane.method.decoupled_weight_decay is decoupled and not lane.method.by_torch else 0.0
 
 
+def _average_squares(c: Columns, v: Tensor, grad: Tensor, scratch: Tensor) -> None:
+    torch.mul(grad, c.v_gain, out=scratch)
+    v.mul_(c.v_keep).addcmul_(scratch, grad)
+
+
 def angle(theta: Tensor, update: Tensor) -> Tensor:
     """Degrees between theta, [K, n], and theta + update, by lane: from the part of the update across theta.
 
     The cosine would be 1 to all digits of a float32 below 0.02 degrees. Decoupled decay only shortens what it finds:
     with theta after the step this is the angle of the whole step.
     """
+    return _degrees(*_sides(theta, update))
+
+
+def _sides(theta: Tensor, update: Tensor) -> tuple[Tensor, Tensor]:
+    """By lane, of the angle: across theta, and along it."""
     length = torch.linalg.vector_norm(theta, dim=1)
     along = (update * theta).sum(1) / length
-    across = torch.linalg.vector_norm(torch.addcmul(update, theta, (along / length).unsqueeze(1), value=-1), dim=1)
-    # Number by number: of eight lanes at once torch's atan2 has other last digits than of one.
-    pairs = zip(across.tolist(), (length + along).tolist(), strict=True)
-    return theta.new_tensor([math.degrees(math.atan2(*pair)) for pair in pairs])
+    across = torch.mul(theta, (along / length).unsqueeze(1)).sub_(update)
+    return torch.linalg.vector_norm(across, dim=1), length + along
+
+
+def _degrees(across: Tensor, along: Tensor) -> Tensor:
+    """Number by number: of eight lanes at once torch's atan2 has other last digits than of one."""
+    pairs = zip(across.flatten().tolist(), along.flatten().tolist(), strict=True)
+    return across.new_tensor([math.degrees(math.atan2(*pair)) for pair in pairs]).view(across.shape)

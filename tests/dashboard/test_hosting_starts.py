@@ -1,11 +1,14 @@
 """Who may start a run: bounds a minute and at a time, for visitors, addresses and all; and whose address it is."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from dashboard.engine.cluster import Layout
 from dashboard.engine.engine import NO_TRAINING, Engine, set_running_engine
 from dashboard.forms.race_form import plain
 from dashboard.hosting.addresses import KnownAddresses
+from dashboard.hosting.counts import Counts
 from dashboard.hosting.settings import Hosting
 from dashboard.hosting.starts import Starts, network, who
 from dashboard.runs.store import Store
@@ -69,6 +72,67 @@ def test_runs_at_a_time_are_counted_until_they_are_over(limits, whose):
 def test_two_runs_of_one_click_are_two():
     starts, ann = Starts(Hosting(runs_per_visitor=1)), who(ANN, "192.0.2.1")
     assert starts.refusal(ann, never, 2).startswith("You have 0 runs under way, and this hosted copy allows 1")
+
+
+@pytest.fixture
+def two_processes(tmp_path):
+    """What each of two has of one file."""
+    limits = Hosting(runs_per_visitor=9, runs=2, starts_per_visitor=3, starts_per_address=4, figures_per_address=2)
+    made = [Starts(limits, Counts(tmp_path / "counts.sqlite")) for _ in range(2)]
+    yield made
+    for starts in made:
+        starts.counts.close()
+
+
+def test_what_one_process_counted_counts_in_the_others(two_processes):
+    first, second = two_processes
+    ann = who(ANN, "192.0.2.1")
+    first.began(ann, "1")
+    second.began(ann, "2")
+    for starts in two_processes:
+        assert starts.refusal(ann, always).startswith("All visitors together have 2 runs under way")
+    for starts in two_processes:
+        assert starts.refusal(ann, lambda run: run == "2") == ""
+    first.count(ann)
+    for starts in two_processes:
+        assert starts.refusal(ann, never).startswith("You can start 3 runs a minute")
+    second.count(who(BOB, "192.0.2.1"))
+    assert first.refusal(who(BOB, "192.0.2.1"), never).startswith("Your network can start 4 runs a minute")
+    assert [starts.figure("192.0.2.1") for starts in two_processes] == [0, 0]
+    assert all(starts.figure("192.0.2.1") > 50 for starts in two_processes)
+
+
+def test_between_two_processes_only_one_decides_at_a_time(two_processes):
+    first, second = two_processes
+    with ThreadPoolExecutor(1) as thread:
+        with first.lock:
+            waiting = thread.submit(second.began, who(BOB, "192.0.2.1"), "2")
+            assert first.refusal(who(ANN, "192.0.2.1"), always) == ""
+            first.began(who(ANN, "192.0.2.1"), "1")
+            assert not waiting.done()
+        waiting.result(10)
+    assert first.refusal(who(ANN, "192.0.2.1"), always).startswith("All visitors together have 2 runs")
+
+
+@pytest.mark.parametrize("jump", [-1e6, 1e6])
+def test_a_clock_that_jumps_opens_no_door(two_processes, jump, monkeypatch):
+    first, second = two_processes
+    for _ in range(3):
+        first.count(who(ANN, "192.0.2.1"))
+    monkeypatch.setattr("time.time", lambda: 1.8e9 + jump)
+    assert second.refusal(who(ANN, "192.0.2.1"), never).endswith(("in 60 s.", "in 59 s."))
+
+
+def test_what_is_a_minute_old_is_forgotten_and_so_is_what_a_machine_counted_before_it_started_again(two_processes):
+    first, second = two_processes
+    ann = who(ANN, "192.0.2.1")
+    for shift in (-61, 1e6):
+        for _ in range(3):
+            first.count(ann)
+        assert second.refusal(ann, never)
+        with first.lock as db:
+            db.execute("update hits set at = at + ?", (shift,))
+        assert second.refusal(ann, never) == ""
 
 
 def test_a_household_is_one_address():

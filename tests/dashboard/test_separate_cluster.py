@@ -1,12 +1,15 @@
 """The engine on a Dask cluster that others started, as on other machines, not all of which have every package.
 
-One scheduler, three workers and one engine serve the whole file: starting a worker costs six seconds of a core.
+One scheduler, three workers and one engine serve the whole file: starting a worker costs six seconds of a core. And
+two server processes on one such cluster, of which one is killed.
 """
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -25,8 +28,9 @@ from dashboard.engine.under_way import LOST_MESSAGE
 from dashboard.evidence.findings import Findings
 from dashboard.runs.outlines import from_json, outline_of
 from dashboard.runs.records import Record
-from dashboard.runs.states import CUT_OFF, FAILED, FINISHED
+from dashboard.runs.states import CUT_OFF, FAILED, FINISHED, PAUSED, STOPPED
 from dashboard.runs.store import Store
+from tests.conftest import running_server
 from tests.dashboard.engines import config, plain, stored, wait_for, wait_until_over
 
 DASK = Path(sys.executable).with_name("dask")
@@ -180,6 +184,41 @@ def test_a_task_whose_data_cannot_be_read_says_so(engine):
     assert engine.status(run).message.startswith(
         "The task 'text' cannot be opened: ValueError: file must be a text file, got '/nowhere'"
     )
+
+
+def test_a_second_server_process_shows_the_first_ones_runs_and_goes_on_with_them_when_it_is_killed(
+    processes, tmp_path, monkeypatch
+):
+    """Slow, by the start of a real server. It buys that a class which two processes serve loses nothing with one."""
+    monkeypatch.setenv("DASK_SCHEDULER_ADDRESS", processes.address)
+    environment = {"RADAM_LAB_RUNS": str(tmp_path), "RADAM_LAB_RECORDINGS": "none"}
+    with running_server(environment=environment) as (address, first):
+        store = Store(tmp_path)
+        second = Engine(store)
+        second.start()
+        try:
+            assert not second.leads
+            stopped, asked = second.submit(config(100_000, seed=41), "ann"), config(3000, seed=42)
+            wait_for(lambda: second.status(stopped).step > 0)  # trained by the first, and seen here
+            run = second.submit(asked, "ann")
+            second.pause(run, "ann")
+            second.stop(stopped, "ann")
+            wait_for(lambda: second.status(stopped).state == STOPPED)
+            wait_for(lambda: second.status(run).state == PAUSED)
+            with urllib.request.urlopen(f"{address}/api/runs/{run}", timeout=30) as answer:
+                told = json.load(answer)
+            assert (told["status"]["state"], told["status"]["wanted_by"]) == (PAUSED, 1)
+            assert second.wait_until_ready(120), second.trouble
+            os.kill(first, signal.SIGKILL)
+            wait_for(lambda: second.leads)
+            wait_for(lambda: second.dispatcher.knows(run))
+            assert second.status(run).state == PAUSED
+            second.resume(run, "ann")
+            assert wait_until_over(second, run) == FINISHED
+            assert stored(second, run) == plain(asked)
+        finally:
+            second.close()
+            store.close()
 
 
 def test_a_scheduler_that_was_started_again_is_another_one(engine, processes):

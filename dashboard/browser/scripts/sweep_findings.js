@@ -30,7 +30,7 @@ export class SweepFindings {
     this.table = element("div", { className: "lab-table" })
     this.signs = element("div", { className: "lab-table" })
     this.told = element("p", { className: "lab-note" })
-    this.axes = ["x", "y"].map(() => element("select", { onchange: () => this.draw() }))
+    this.axes = ["across", "up"].map((ariaLabel) => element("select", { ariaLabel, onchange: () => this.draw() }))
     const [x, y] = this.axes
     this.early = [
       panel(

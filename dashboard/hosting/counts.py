@@ -1,0 +1,113 @@
+"""What is counted over all processes of a hosted copy: starts and figures a minute, and who began which run.
+
+A small SQLite file beside the runs, which `limits` uses as its storage. Ages are by the monotonic clock, which all
+processes of a machine share and no clock of the day moves. It begins anew with the machine: what lies in its future is
+forgotten.
+"""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from limits.storage import Storage
+from limits.storage.base import MovingWindowSupport
+
+_SCHEMA = """
+create table if not exists hits (key text not null, at real not null);
+create table if not exists begun (run text primary key, visitor text not null, address text not null);
+create index if not exists hits_by_key on hits (key, at);
+"""
+WAIT_SECONDS = 10
+
+
+class Counts(Storage, MovingWindowSupport):
+    STORAGE_SCHEME = ["radam-lab"]  # noqa: RUF012 - the form that `limits` asks for
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Without a path in memory, for this process alone."""
+        super().__init__()
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock, self._inside = threading.RLock(), False
+        self._db = sqlite3.connect(
+            path or ":memory:", check_same_thread=False, isolation_level=None, timeout=WAIT_SECONDS
+        )
+        # What a power cut loses of it has no meaning after it.
+        for pragma in ("journal_mode = wal", "synchronous = off"):
+            self._db.execute(f"pragma {pragma}")
+        self._db.executescript(_SCHEMA)
+
+    @contextmanager
+    def locked(self) -> Iterator[sqlite3.Connection]:
+        """One at a time, of all processes; whoever is inside may enter again."""
+        with self._lock:
+            if self._inside:
+                yield self._db
+                return
+            self._db.execute("begin immediate")
+            self._inside = True
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("rollback")
+                raise
+            else:
+                self._db.execute("commit")
+            finally:
+                self._inside = False
+
+    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        now = time.monotonic()
+        with self.locked() as db:
+            if self._hits(db, key, expiry, now)[0] + amount > limit:
+                return False
+            db.execute("delete from hits where at < ? or at > ?", (now - expiry, now))
+            db.executemany("insert into hits values (?, ?)", [(key, now)] * amount)
+        return True
+
+    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002 - its form
+        """The start is by the clock of the day, as `limits` has it."""
+        now = time.monotonic()
+        with self.locked() as db:
+            count, first = self._hits(db, key, expiry, now)
+        return time.time() - (now - first), count
+
+    @staticmethod
+    def _hits(db: sqlite3.Connection, key: str, expiry: int, now: float) -> tuple[int, float]:
+        """How many there are, and when the first of them was."""
+        found = "select count(*), coalesce(min(at), ?) from hits where key = ? and at between ? and ?"
+        count, first = db.execute(found, (now, key, now - expiry, now)).fetchone()
+        return int(count), float(first)
+
+    def close(self) -> None:
+        with self._lock:
+            self._db.close()
+
+    @property
+    def base_exceptions(self) -> type[Exception]:
+        return sqlite3.Error
+
+    def check(self) -> bool:
+        return True
+
+    def reset(self) -> int:
+        with self.locked() as db:
+            return db.execute("delete from hits").rowcount
+
+    def clear(self, key: str) -> None:
+        with self.locked() as db:
+            db.execute("delete from hits where key = ?", (key,))
+
+    # Of fixed windows, which nobody asks for here.
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        raise NotImplementedError
+
+    def get(self, key: str) -> int:
+        raise NotImplementedError
+
+    def get_expiry(self, key: str) -> float:
+        raise NotImplementedError
