@@ -23,8 +23,8 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 # Okabe & Ito's orange and sky blue are too pale for a white page: here they are darker.
 ORANGE, SKY, GREY, OCHRE = "#C58400", "#3A9BD9", "#808890", "#7A6C00"
 
-# Four more than Plotly has names for, in pixels: long with a short gap, long with a wide one (of Plotly's own long dashes
-# a legend's sample shows a single one), dash and two dots, short dashes.
+# Four more than Plotly has names for, in pixels: long with a short gap, long with a wide one (a legend's sample shows
+# only one of Plotly's own long dashes), dash and two dots, short dashes.
 LONG, WIDE, TWO_DOTS, SHORT = "18px,4px", "14px,8px", "12px,4px,2px,4px,2px,4px", "5px,3px"
 DASHES = ("solid", "dash", "dot", "dashdot", WIDE, "longdashdot", LONG, TWO_DOTS, SHORT)
 
