@@ -3,7 +3,7 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run test check suite bench screenshots recordings results figures reproduce format clean
+.PHONY: run test check suite bench soak screenshots recordings results figures reproduce format clean
 
 run: .venv/.installed
 	@echo "RAdam Lab opens at http://localhost:$(PORT)"
@@ -27,6 +27,10 @@ check: .venv/.installed-dev
 
 bench: .venv/.installed-dev
 	$(BIN)/python -m bench
+
+# What a class, an attacker and a bad day do to a hosted copy, on loopback: 15 minutes, report in docs/RELIABILITY.md.
+soak: .venv/.installed-dev
+	$(BIN)/python -m bench soak
 
 screenshots: .venv/.installed-dev
 	$(BIN)/python -m tests.screenshots

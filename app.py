@@ -19,7 +19,9 @@ from dashboard.runs.store import MOST_BYTES, Store
 from dashboard.server import api, figures
 from dashboard.server.preload import PreloadPlotly
 from dashboard.server.visitor import NameVisitors
+from dashboard.server.widget_values import check_values
 
+check_values()
 limits = stack.checked()  # of a hosted copy; None on one's own machine
 
 

@@ -1,4 +1,7 @@
-"""`python -m bench [NAME ...] [--json]`: the table of ratios, or those of the named benchmarks."""
+"""`python -m bench [NAME ...] [--json]`: the table of ratios, or those of the named benchmarks.
+
+`python -m bench soak [--only NAME ...] [--minutes M]` is no benchmark: it is what a hosted copy withstands.
+"""
 
 import argparse
 import json
@@ -23,6 +26,10 @@ BENCHMARKS = (
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["soak"]:
+        from bench.soak.command import main as soak
+
+        return soak(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(BENCHMARKS)}; all if none")
     parser.add_argument("--json", action="store_true", help="one JSON list instead of the table")

@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from dashboard import figure_command, open_command, own_problem, sweep_command
-from dashboard.asked.config import RaceConfig
+from dashboard import figure_command, open_command, own_command, sweep_command
+from dashboard.asked.config import LaneConfig, RaceConfig
+from dashboard.asked.option_text import typed
 from dashboard.asked.presets import PRESETS, named, task_race
-from dashboard.command_settings import APP, INTERRUPTED, setting, value
+from dashboard.command_settings import APP, INTERRUPTED, setting
 from dashboard.headless import Recording
 from dashboard.paper import command as paper_command
 from dashboard.recorded import making
 from dashboard.runs.store import Store
 from demo_models import TASKS
+from radam_core.torch_methods import TORCH_METHODS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="LABEL.SETTING=VALUE",
-        help='a setting of one lane, such as "RAdam.lr=3e-3"',
+        help='a setting of one lane, such as "RAdam.lr=3e-3"; "NAdam.method=torch.NAdam" adds a lane',
     )
     race.add_argument("--fresh", action="store_true", help="train every lane here, and keep nothing for the app")
     race.add_argument("--link", action="store_true", help="print the race's address in the app, and train nothing")
@@ -78,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _race(options: argparse.Namespace) -> int:
     if options.problem:
-        return own_problem.race(options)
+        return own_command.race(options)
     try:
         config = _config(options)
         if options.link:
@@ -118,9 +120,17 @@ def _lanes(config: RaceConfig, changes: Sequence[str]) -> list[dict[str, Any]]:
     for text in changes:
         name, separator, given = text.partition("=")
         label, _, own = name.rpartition(".")
+        if separator and label and own == "method" and label not in lanes:  # one more lane
+            lanes[label] = {"label": label, "lr": config.lanes[0].lr}
         if not separator or label not in lanes:
-            raise ValueError(f"--lane must be LABEL.SETTING=VALUE with one of {', '.join(lanes)}, got {text!r}")
-        lanes[label][own] = value(given)
+            raise ValueError(
+                f"--lane must be LABEL.SETTING=VALUE with one of {', '.join(lanes)}, "
+                f"or LABEL.method=METHOD for a new one, got {text!r}"
+            )
+        if own in LaneConfig.model_fields or lanes[label].get("method") not in TORCH_METHODS:
+            lanes[label][own] = typed(given)
+        else:  # an optimizer of torch has settings of its own
+            lanes[label]["options"] = {**lanes[label].get("options", {}), own: typed(given)}
     return list(lanes.values())
 
 

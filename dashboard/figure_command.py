@@ -2,85 +2,27 @@
 
 import argparse
 import sys
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from dashboard.asked.presets import PRESETS
 from dashboard.asked.sweep_presets import SWEEPS
-from dashboard.browser.norm_panels import NORM_PANELS
-from dashboard.browser.race_panels import PANELS
 from dashboard.command_settings import APP
-from dashboard.export.forms import FORMATS, LEAST_SCALE, MOST_SCALE, PIXELS, SIZES
-from dashboard.paper.rows import ROWS
-from dashboard.words.questions import QUESTIONS
-from dashboard.words.titles import TITLES
-
-RACE, SWEEP, ROW = "figure-1", "map", "figure-1"  # shown where none is named
-
-
-@dataclass(frozen=True)
-class Named:
-    """A chart by its name on the command line: on which page it stands, and what it is called there."""
-
-    page: str
-    chart: str
-    told: str
-
-
-def _theory() -> Iterator[tuple[str, Named]]:
-    pages = {
-        "home": ("home", "home-race"),
-        "rectification": ("rectification", "rho", "learning-rate", "several-beta2"),
-        "variance": (
-            "variance",
-            "rectified-variance",
-            "approximation-error",
-            "paper-approximation",
-            "paper-simulation",
-        ),
-        "size": ("variance-or-size",),
-        "implementations": ("implementations",),
-        "four-steps": ("four-steps-gradients", "four-steps-updates", "four-steps-layers", "four-steps-planned"),
-    }
-    for page, charts in pages.items():
-        yield from ((chart, Named(page, chart, _plain(TITLES[chart]))) for chart in charts)
-
-
-def _plain(title: str) -> str:
-    return title.replace("<sub>", "_").replace("</sub>", "")
-
-
-FIGURES: dict[str, Named] = {
-    **{f"race-{panel.name}": Named("race", panel.name, _plain(panel.title)) for panel in PANELS},
-    "sweep-maps": Named("sweep", "maps", "the maps of a sweep"),
-    "sweep-rates": Named("sweep", "rates", "final loss against the learning rate"),
-    "sweep-courses": Named("sweep", "courses", "each method at its best cell"),
-    "sweep-signs": Named("sweep", "signs", "two early measures of every lane"),
-    "paper": Named("paper", "paper-{row}", "a row of the paper's page, by --row"),
-    "four-steps": Named("four-steps", "four-steps", "Appendix C: the loss of each variant"),
-    **{f"norms-{panel.name}": Named("norms", panel.name, _plain(panel.title)) for panel in NORM_PANELS},
-    **dict(_theory()),
-    **{
-        f"question-{question.key}": Named("implementations", f"question-{question.key}", question.question)
-        for question in QUESTIONS
-    },
-}
-# What a talk about the paper may want, from the recordings.
-TALK: tuple[tuple[str, dict[str, str]], ...] = (
-    *((f"race-{name}", {"preset": "figure-1"}) for name in ("loss", "schedule", "ridges", "rho", "metric")),
-    ("race-loss", {"preset": "collapse"}),
-    ("race-loss", {"preset": "digits"}),
-    ("sweep-maps", {"preset": "map"}),
-    ("sweep-rates", {"preset": "rates"}),
-    ("sweep-courses", {"preset": "figure-1"}),
-    *(("paper", {"row": row.name}) for row in ROWS if row.sweep or row.theory),
-    ("four-steps", {}),
-    *((name, {}) for name in ("norms-loss", "norms-preconditioned", "norms-by-layer")),
-    *((name, {}) for name in ("rectification", "rho", "several-beta2", "variance", "rectified-variance")),
-    *((name, {}) for name in ("approximation-error", "variance-or-size", "implementations")),
+from dashboard.export.forms import (
+    FORMATS,
+    LEAST_FRAMES,
+    LEAST_SCALE,
+    LEAST_SECONDS,
+    MOST_FRAMES,
+    MOST_SCALE,
+    MOST_SECONDS,
+    MOVING,
+    PIXELS,
+    SIZES,
 )
+from dashboard.figure_names import FIGURES, ROW, TALK, usual_address
+from dashboard.paper.rows import ROWS
 
 
 def add_parsers(commands: Any) -> None:
@@ -138,7 +80,9 @@ def asked(options: argparse.Namespace) -> tuple[tuple[str, ...], str, dict[str, 
     given = options.name.split("+")
     for name in given:
         if name not in FIGURES:
-            raise ValueError(f"NAME must be one that `python -m dashboard figures` lists, got {name!r}")
+            raise ValueError(f"NAME must be one that `python -m dashboard figures` lists, got {name[:60]!r}")
+        if FIGURES[name].missing:
+            raise ValueError(f"{name} {FIGURES[name].missing}")
     pages = {FIGURES[name].page for name in given}
     if len(pages) > 1 or len(given) > 4:
         raise ValueError("up to four figures of one page can stand side by side")
@@ -154,7 +98,7 @@ def asked(options: argparse.Namespace) -> tuple[tuple[str, ...], str, dict[str, 
         if value is None:
             continue
         if value not in names:
-            raise ValueError(f"--{option} must be one of {', '.join(names)}, got {value!r}")
+            raise ValueError(f"--{option} must be one of {', '.join(names)}, got {value[:60]!r}")
         if page != home:
             raise ValueError(f"--{option} is for figures of the page {home}, and {options.name} is of {page}")
         query[parameter] = value
@@ -167,13 +111,8 @@ def asked(options: argparse.Namespace) -> tuple[tuple[str, ...], str, dict[str, 
         if not equals:
             raise ValueError(f"--set must be NAME=VALUE, as in the page's address, got {text!r}")
         query[name] = value
-    if not query:
-        query = _usual(page)
+    query = usual_address(given, query)
     return tuple(FIGURES[name].chart.format(row=query.get("row", ROW)) for name in given), page, query
-
-
-def _usual(page: str) -> dict[str, str]:
-    return {"race": {"preset": RACE}, "sweep": {"preset": SWEEP}, "paper": {"row": ROW}}.get(page, {})
 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:
@@ -188,6 +127,10 @@ def _options(options: argparse.Namespace) -> dict[str, Any]:
             raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
     if not LEAST_SCALE <= options.scale <= MOST_SCALE:
         raise ValueError(f"--scale must be between {LEAST_SCALE:g} and {MOST_SCALE:g}, got {options.scale:g}")
+    if form in MOVING and not LEAST_FRAMES <= options.frames <= MOST_FRAMES:
+        raise ValueError(f"--frames must be between {LEAST_FRAMES} and {MOST_FRAMES}, got {options.frames}")
+    if form in MOVING and not LEAST_SECONDS <= options.seconds <= MOST_SECONDS:
+        raise ValueError(f"--seconds must be between {LEAST_SECONDS:g} and {MOST_SECONDS:g}, got {options.seconds:g}")
     if options.step is not None and options.step < 1:
         raise ValueError(f"--step must be at least 1, got {options.step}")
     named = {} if options.title is None else {"title": options.title}

@@ -43,13 +43,15 @@ _MAIN = Path(__file__).with_name("main.py")
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Figures</title><style>%s</style>
 <body style="margin:0;width:1280px;--st-background-color:#ffffff"></body></html>"""
 
-# A page's charts, each in its own element; resolved when all are drawn and every run is told to its end.
+# A page's charts, each in its own element; resolved when the still ones are drawn and every run is told to its end.
 _MOUNT = """async ({ components, scripts, seconds }) => {
   document.body.replaceChildren()
   for (const leave of window.leaves ?? []) leave?.()
   window.leaves = []
   for (const { script, className, data } of components) {
     const parentElement = document.createElement("section")
+    // Out of sight nothing is painted, and a race's charts, which are figures of their records, are not even drawn.
+    parentElement.style.cssText = "position:relative;left:-20000px"
     parentElement.innerHTML = `<div class="${className}"></div>`
     document.body.append(parentElement)
     const { default: render } = await import(scripts + script)
@@ -58,7 +60,8 @@ _MOUNT = """async ({ components, scripts, seconds }) => {
   }
   const drawn = () => {
     const told = [...document.querySelectorAll(".lab-race, .lab-sweep")]
-    const boxes = [...document.querySelectorAll("[data-chart], section > .lab-chart")].filter((box) => box.offsetWidth)
+    const still = document.querySelectorAll(".lab-sweep [data-chart], section > .lab-chart")
+    const boxes = [...still].filter((box) => box.offsetWidth)
     return told.every(({ dataset }) => dataset.ended === "true") && boxes.every(({ dataset }) => dataset.drawn)
   }
   const until = performance.now() + 1000 * seconds
@@ -122,9 +125,14 @@ class Studio:
         """The names of the charts that a page shows at this address."""
         asked = (page, json.dumps(dict(query), sort_keys=True))
         if self._shown != asked:
-            components = sent_by(page, query)
-            self._charts = tuple(self._run(_MOUNT, components=components, seconds=READY_SECONDS))
+            self.show(sent_by(page, query))
             self._shown = asked
+        return self._charts
+
+    def show(self, components: list[dict[str, str]]) -> tuple[str, ...]:
+        """The charts of these components, as `sent_by` yields them, in place of those that were there."""
+        self._shown = None
+        self._charts = tuple(self._run(_MOUNT, components=components, seconds=READY_SECONDS))
         return self._charts
 
     def figure(self, page: str, query: Query, names: tuple[str, ...], options: Mapping[str, Any]) -> tuple[str, bytes]:
@@ -147,8 +155,7 @@ class Studio:
         browser = Browser(path=chrome, headless=True, enable_sandbox=False, enable_gpu=False)
         await browser.open()
         tab = await browser.create_tab(f"http://127.0.0.1:{self._port}/studio")
-        # All charts are on the screen at once: on a page they are drawn as they come near.
-        size = {"width": 1280, "height": 9000, "deviceScaleFactor": 1, "mobile": False}
+        size = {"width": 1280, "height": 720, "deviceScaleFactor": 1, "mobile": False}
         await tab.send_command("Emulation.setDeviceMetricsOverride", params=size)
         still = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}  # a chart that plays stands still
         await tab.send_command("Emulation.setEmulatedMedia", params=still)
@@ -193,11 +200,14 @@ async def _evaluate(tab: Any, expression: str) -> Any:
 def sent_by(page: str, query: Query) -> list[dict[str, str]]:
     """What a page would send to its components, with the script and the element of each."""
     set_log_level("ERROR")  # it warns that there is no visitor
-    app = AppTest.from_file(str(_MAIN), default_timeout=READY_SECONDS).run()
+    app = AppTest.from_file(str(_MAIN), default_timeout=READY_SECONDS)
+    if Path(page_file(page)).stem != page:
+        app.run()  # Streamlit finds a page by its file's name; one with another name only among those it has shown
     for name, value in query.items():
         app.query_params[name] = value
     if page != PAGES[0].name:
-        app.switch_page(page_file(page)).run()
+        app.switch_page(page_file(page))
+    app.run()
     if app.exception:
         raise ValueError(f"the page {page} cannot be shown: {app.exception[0].message}")
     found = []

@@ -1,87 +1,92 @@
-"""`python -m dashboard race` and `sweep --problem FILE:NAME`: an own model, trained here and shown as its files are.
+"""An own model's file, `FILE:NAME`: opened, checked, and run pack by pack, in whichever process asks for one.
 
 A problem is a function in a file of the user's, run as it is: so it is named on the command line alone, never in a
 link, and never where the app is hosted for others (`RADAM_LAB_MODE=hosted`).
 """
 
-import argparse
 import importlib.util
 import inspect
-import json
 import os
-import sqlite3
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
-
-from dashboard.asked.axis_text import axis_values
-from dashboard.command_settings import APP, INTERRUPTED
-from dashboard.runs.store import Store
 
 HOSTED = "hosted"
 STEPS, LR = 300, 1e-3  # of a problem that says nothing else
 WARMUP_STEPS = 100
-FILE = "run.jsonl"  # in the folder that --out names
 
 
-def race(options: argparse.Namespace) -> int:
-    """Of a problem: trained here, kept in the store, its address printed."""
-    return _told("race", lambda: _race(options))
-
-
-def sweep(options: argparse.Namespace) -> int:
-    return _told("sweep", lambda: _sweep(options))
-
-
-def _told(command: str, run: Callable[[], None]) -> int:
-    try:
-        run()
-    except KeyboardInterrupt:
-        print(f"python -m dashboard {command}: interrupted, and nothing was kept", file=sys.stderr)
-        return INTERRUPTED
-    except (ValueError, OSError, sqlite3.Error) as error:
-        print(f"python -m dashboard {command}: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-def _race(options: argparse.Namespace) -> None:
-    _refuse(options, ("--set", "--lane", "--batch-size", "--half-batch-steps", "--dense-steps", "--sharpness-every"))
-    given = problem(options.problem)
+def race_pack(place: str, changes: Mapping[str, Any], packs: int, number: int) -> Any:
+    """Some lanes of a race, in any process."""
     from radam_core import race_model
 
-    asked = {"steps": STEPS, "lanes": usual_lanes(), **_fitting(race_model, given), **_changes(options, "seed")}
-    recording = race_model(**asked)
-    address = _keep(recording, "race", options)
-    summary = {"lanes": recording.summary(), "way": recording.way, "why": recording.why, "seconds": recording.seconds}
-    print(json.dumps({**summary, "address": address}) if options.json else f"{recording}\n{address or ''}".rstrip())
+    asked = race_arguments(place, changes)
+    lanes = list(asked["lanes"].items())
+    ends = [round(len(lanes) * k / packs) for k in (number, number + 1)]
+    with _in_its_words(place):
+        return replace(race_model(**{**asked, "lanes": dict(lanes[slice(*ends)])}), models={})
 
 
-def _sweep(options: argparse.Namespace) -> None:
-    _refuse(options, ("--set", "--batch-size"))
-    given = problem(options.problem)
+def sweep_pack(place: str, changes: Mapping[str, Any], number: int) -> Any:
+    from radam_core.own.map_packs import train
+
+    grid, given = sweep_grid(place, changes)
+    with _in_its_words(place):
+        found = train(grid, number, given["model"], given["loss"], given["batches"], given.get("way"))
+    return replace(found, models={})
+
+
+def race_arguments(place: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+    from radam_core import race_model
+
+    asked = {"steps": STEPS, "lanes": usual_lanes(), **_fitting(race_model, problem(place)), **changes}
+    if not isinstance(asked["lanes"], Mapping) or not asked["lanes"]:
+        raise ValueError(f"lanes must map at least one label to a lane, got {_short(asked['lanes'])}")
+    return asked
+
+
+def sweep_grid(place: str, changes: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Which packs there are, checked, and all that the problem and the command say."""
     from radam_core import sweep_model
+    from radam_core.own.map_packs import Grid, refuse
 
-    axes = {"lr": "lrs", "warmup_steps": "warmups"}
-    asked = {"steps": STEPS, **_fitting(sweep_model, given), **_changes(options, "seeds")}
-    for text in options.axis:
-        name, separator, values = text.partition("=")
-        if not separator or name not in axes:
-            raise ValueError(f"--axis of a problem must be NAME=VALUES with one of {', '.join(axes)}, got {text!r}")
-        numbers = axis_values(name, values)
-        asked[axes[name]] = [int(one) for one in numbers] if name == "warmup_steps" else list(numbers)
-    found = sweep_model(**asked)
-    address = _keep(found.recordings, "sweep", options)
-    if options.json:
-        print(json.dumps({"cells": found.rows(), "words": found.words, "why": found.why, "address": address}))
-    else:
-        print("\n".join([str(found), found.words, found.why, address or ""]).rstrip())
+    usual = {name: one.default for name, one in inspect.signature(sweep_model).parameters.items()}
+    given = {**usual, "steps": STEPS, **_fitting(sweep_model, problem(place)), **changes}
+    own: dict[str, Any] = {name: given[name] for name in ("steps", "seeds", "method", "radam", "at_once")}
+    grid = Grid(lrs=tuple(given["lrs"]), warmups=tuple(given["warmups"]), settings=dict(given["settings"] or {}), **own)
+    refuse(grid, given["model"], given["batches"])
+    return grid, given
 
 
+@contextmanager
+def _in_its_words(place: str) -> Iterator[None]:
+    """What a problem's own code raises, as a sentence with its line."""
+    file = place.rpartition(":")[0]
+    try:
+        yield
+    except ValueError as error:  # in our words, most often; what it was raised for may be the file's
+        where = _line_of(error, file) or _line_of(error.__cause__ or error.__context__ or error, file)
+        raise ValueError(f"{where}{error}") from error
+    except Exception as error:
+        raise ValueError(f"{_line_of(error, file)}{type(error).__name__}: {error}") from error
+
+
+def _line_of(error: BaseException, file: str) -> str:
+    """Where in a file it happened, as far as it did there."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f"{Path(file).name}, line {error.lineno}: "
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if Path(one.filename) == Path(file)]
+    return f"{Path(file).name}, line {frames[-1].lineno}, in {frames[-1].name}: " if frames else ""
+
+
+@cache
 def problem(place: str) -> dict[str, Any]:
-    """The arguments of `race_model` by name, as the function `FILE:NAME` gives them."""
+    """The arguments of `race_model` by name, as the function `FILE:NAME` gives them; once in a process."""
     if os.environ.get("RADAM_LAB_MODE") == HOSTED:
         raise ValueError(
             "--problem runs a file of this machine, which a hosted copy (RADAM_LAB_MODE=hosted) never does"
@@ -89,8 +94,12 @@ def problem(place: str) -> dict[str, Any]:
     file, separator, name = place.rpartition(":")
     if not separator or not name.isidentifier() or not Path(file).is_file():
         raise ValueError(f"--problem must be FILE:NAME, a Python file and a function in it, got {place!r}")
+    from radam_core.own.seeding import seed_all
+
+    seed_all(0)  # every process that opens it draws the same numbers in it
     make = getattr(_module(Path(file)), name, None)
-    found = make() if callable(make) else make
+    with _in_its_words(place):
+        found = make() if callable(make) else make
     if not isinstance(found, Mapping) or not {"model", "loss", "batches"} <= set(found):
         raise ValueError(
             f"{name} in {Path(file).name} must give a dict with model, loss and batches, and what else `race_model` "
@@ -110,7 +119,10 @@ def _module(file: Path) -> Any:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise ValueError(f"{file.name} cannot be run: {type(error).__name__}: {error}") from error
+        where = _line_of(error, str(file)).removeprefix(f"{file.name}, ").removesuffix(": ")
+        raise ValueError(
+            f"{file.name} cannot be run{f' ({where})' if where else ''}: {type(error).__name__}: {error}"
+        ) from error
     finally:
         sys.path.pop(0)
     return module
@@ -135,37 +147,6 @@ def _fitting(function: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(f"a problem may have {', '.join(sorted(known))}, got {', '.join(unknown)}, too")
     own = inspect.signature(function).parameters
     return {name: value for name, value in given.items() if name in own}
-
-
-def _changes(options: argparse.Namespace, *names: str) -> dict[str, Any]:
-    return {name: getattr(options, name) for name in ("steps", *names) if getattr(options, name) is not None}
-
-
-def _keep(recordings: Any, kind: str, options: argparse.Namespace) -> str | None:
-    """Into the store, unless --fresh; and into the folder of --out. The address in the app."""
-    from dashboard.own_runs import open_file, put
-    from radam_core import save_run
-
-    with TemporaryDirectory() as folder:
-        name = options.problem.rpartition(":")[2]
-        path = options.out / FILE if options.out else Path(folder) / f"{name}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        save_run(recordings, path, kind)
-        if options.fresh:
-            return None
-        store = Store()
-        run = put(store, [open_file(path)])
-        store.close()
-    return f"{APP}/race?run={run}"
-
-
-def _refuse(options: argparse.Namespace, names: Sequence[str]) -> None:
-    """What asks something of a task of ours; and a file that is there, before anything is trained."""
-    given = [name for name in (*names, "--link", "--device") if getattr(options, name[2:].replace("-", "_"), None)]
-    if given:
-        raise ValueError(f"{', '.join(given)} cannot be given with --problem: the function itself says all of that")
-    if options.out and (options.out / FILE).exists():
-        raise ValueError(f"--out must be a folder without a {FILE}, got {options.out}: take another, or remove it")
 
 
 def _short(value: Any) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 
 from dashboard.asked.config import MOST_RECORDED
 from dashboard.asked.own_config import MOST_OWN_LANES, TOLD, OwnConfig
+from dashboard.asked.own_map import MOST_MAP_LANES, OwnMapConfig
 from dashboard.runs.records import Record, encode, pack
 from dashboard.runs.states import CUT_OFF, FINISHED
 from dashboard.runs.store import Store
@@ -44,13 +45,19 @@ def open_file(path: Path) -> OpenedFile:
     if not any(lane.steps for lane in run.lanes):
         raise ValueError(f"{path.name} has no step in it: nothing can be shown")
     opened = OpenedFile(path.name, hashlib.sha256(path.read_bytes()).hexdigest(), run)
-    own_config([opened])  # so that what is wrong with it is said of it, and not of all that are opened beside it
+    (own_map if run.kind == "sweep" else own_config)(
+        [opened]
+    )  # so that what is wrong with it is said of it, and not of all that are opened beside it
     return opened
 
 
 def put(store: Store, files: Sequence[OpenedFile]) -> str:
     """All files as one run, so that they lie over each other; its id. `ValueError` if they are too much for a page."""
-    config, lanes = own_config(files), [(lane, one.run.ended is not None) for one in files for lane in one.run.lanes]
+    return _put(store, files, own_config(files))
+
+
+def _put(store: Store, files: Sequence[OpenedFile], config: OwnConfig) -> str:
+    lanes = [(lane, one.run.ended is not None) for one in files for lane in one.run.lanes]
     cut = [note for one in files if one.run.ended is None for note in one.run.notes]
     run = store.add(config, CUT_OFF if cut else FINISHED, " ".join(cut))
     known = {name for name in config.columns if name in TOLD}
@@ -59,10 +66,41 @@ def put(store: Store, files: Sequence[OpenedFile]) -> str:
     return run.id
 
 
+def put_maps(store: Store, files: Sequence[OpenedFile]) -> list[str]:
+    """Sweeps as maps, their ids: those of one grid lie over each other, and every other grid is one of its own."""
+    grids: dict[Any, list[OpenedFile]] = {}
+    for one in files:
+        grids.setdefault(own_map([one]).grid, []).append(one)
+    return [_put(store, alike, own_map(alike)) for alike in grids.values()]
+
+
+def own_map(files: Sequence[OpenedFile]) -> OwnMapConfig:
+    plain = _plain_config(files, MOST_MAP_LANES)
+    stems = [Path(one.name).stem[:20] for one in files]
+    own = [f"{stem} #{k + 1}" if stems.count(stem) > 1 else stem for k, stem in enumerate(stems)]
+    found = OwnMapConfig.make(
+        {
+            **plain,
+            "files": own,
+            "file_of": [k for k, one in enumerate(files) for _ in one.run.lanes],
+            "baselines": [one.run.baseline for one in files],
+        }
+    )
+    try:
+        assert found.cells
+    except ValueError as error:
+        raise ValueError(f"{plain['title']}: {error}") from None
+    return found
+
+
 def own_config(files: Sequence[OpenedFile]) -> OwnConfig:
+    return OwnConfig.make(_plain_config(files, MOST_OWN_LANES))
+
+
+def _plain_config(files: Sequence[OpenedFile], most: int) -> dict[str, Any]:
     lanes, title = [lane for one in files for lane in one.run.lanes], ", ".join(one.name for one in files)[:500]
-    if len(lanes) > MOST_OWN_LANES:
-        raise ValueError(f"{title} must have at most {MOST_OWN_LANES} lanes in all, got {len(lanes)}")
+    if len(lanes) > most:
+        raise ValueError(f"{title} must have at most {most} lanes in all, got {len(lanes)}")
     rows = sum(len(lane.steps) for lane in lanes)
     if rows > MOST_RECORDED:
         raise ValueError(f"{title} must have at most {MOST_RECORDED:,} recorded steps in all, got {rows:,}")
@@ -79,18 +117,16 @@ def own_config(files: Sequence[OpenedFile]) -> OwnConfig:
         }
         for label, lane, last in zip(labels(files), lanes, lasts, strict=True)
     ]
-    return OwnConfig.make(
-        {
-            "title": title,
-            "source": hashlib.sha256(" ".join(one.digest for one in files).encode()).hexdigest()[:16],
-            "lanes": told,
-            "steps": max(1, *lasts),
-            "columns": [name for name in (*QUANTITIES, *TOLD) if any(_known(lane, name) for lane in lanes)],
-            "metrics": [name for name in metrics if 0 < len(name) <= LONGEST_NAME][:MOST_METRICS],
-            "histograms": any(lane.histograms for lane in lanes),
-            "notes": [note[:500] for one in files for note in _notes(one)],
-        }
-    )
+    return {
+        "title": title,
+        "source": hashlib.sha256(" ".join(one.digest for one in files).encode()).hexdigest()[:16],
+        "lanes": told,
+        "steps": max(1, *lasts),
+        "columns": [name for name in (*QUANTITIES, *TOLD) if any(_known(lane, name) for lane in lanes)],
+        "metrics": [name for name in metrics if 0 < len(name) <= LONGEST_NAME][:MOST_METRICS],
+        "histograms": any(lane.histograms for lane in lanes),
+        "notes": [note[:500] for one in files for note in _notes(one)],
+    }
 
 
 def labels(files: Sequence[OpenedFile]) -> list[str]:
@@ -157,7 +193,7 @@ def _known(lane: LaneRun, name: str) -> bool:
 def _notes(file: OpenedFile) -> list[str]:
     run = file.run
     cut = [] if run.ended is None else run.notes  # of a run without an end its state says it
-    told = [*cut, *([f"{file.name}: {run.why}."] if run.why else [])]
+    told = [*cut, *([f"{file.name}: {run.why.rstrip('.')}."] if run.why else [])]
     return told if run.ended in _AS_EXPECTED else [*told, f"{file.name} ended: {run.ended}."]
 
 

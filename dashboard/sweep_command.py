@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from dashboard import own_problem
+from dashboard import own_command
 from dashboard.asked.axis_text import axis_values
 from dashboard.asked.sweep_config import AXES, SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
@@ -52,7 +52,7 @@ def add_parsers(commands: Any) -> None:
 
 def _sweep(options: argparse.Namespace) -> int:
     if options.problem:
-        return own_problem.sweep(options)
+        return own_command.sweep(options)
     try:
         config = _config(options)
         if options.link:

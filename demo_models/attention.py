@@ -2,26 +2,23 @@
 
 With sequences of a dozen tokens, torch's attention kernels spend their time on set-up and on strided copies, and its
 softmax on rows too short for it. Here every product is one batched call on heads that lie one after the other in
-memory, and the softmax is never computed as such: with e = exp(scores) and a column of ones beside the values,
+memory, and nothing else goes row by row: the sums of the rows come from a product with ones,
 
-    e [v, 1] = [sum_s e_s v_s, sum_s e_s]        attention, and what to divide it by
+    p = e / (e 1)   with e = exp(scores) and 1 all ones, S by S: each sum stands beside every number it divides
 
-and backwards, with g' = g / sum e, the gradient of the scores is e (g' v^T - g'.out), again one product. At the size of
-the `figure-1` race that takes half the time of a softmax between two products.
+and backwards, with h = p (g v^T), the gradient of the scores is h - p (h 1), again by whole tensors.
 """
 
 import math
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 # Scores beyond this are shifted by the largest of their row first, as a softmax does for all: exp(60) squared is still
 # a float32.
 _LARGEST = 60.0
-_COLUMNS = 16  # a product with as many, or a multiple, is faster than one with nine
 
 
 def causal_mask(length: int, like: Tensor) -> Tensor:
@@ -43,33 +40,28 @@ def attend(heads: int, mask: Tensor | None, *projected: Tensor) -> Tensor:
 class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, heads: int, width: int, mask: Tensor | None, *projected: Tensor) -> Tensor:
-        q, k, v = (part for x in projected for part in _split(x, width, heads))
-        inside, scale = q.shape[-1], 1 / math.sqrt(q.shape[-1])
-        e = torch.baddbmm(q.new_empty(()), q, k.transpose(1, 2), beta=0, alpha=scale)
-        by_head = e.view(-1, heads, *e.shape[1:])
-        allowed = None if mask is None else mask.reshape(-1, 1, *mask.shape[-2:])
-        _shift_large(by_head, allowed)
-        e.exp_()
-        if allowed is not None:
-            by_head *= allowed
-        v1 = functional.pad(v, (0, _COLUMNS - inside % _COLUMNS))
-        v1[..., inside] = 1.0
-        sums = torch.bmm(e, v1).view(*by_head.shape[:-1], -1)
-        over = sums[..., inside : inside + 1].reciprocal()
-        out = q.new_empty((*projected[0].shape[:-1], width))
-        torch.mul(sums[..., :inside], over, out=_heads_of(out, heads))
-        ctx.save_for_backward(q, k, v1[..., : inside + 1], e, over, out)
+        inside, batch, time = width // heads, projected[0].shape[:-2], projected[0].shape[-2]
+        by_part = (_split(x, inside).view(x.shape[-1] // width, -1, x.shape[-2], inside) for x in projected)
+        q, k, v = (part for parts in by_part for part in parts)
+        scale = 1 / math.sqrt(inside)
+        p = torch.baddbmm(q.new_empty(()), q, k.transpose(1, 2), beta=0, alpha=scale)
+        by_head = p.view(heads, *batch, *p.shape[1:])
+        _shift_large(by_head, mask)
+        p.exp_()
+        if mask is not None:
+            by_head *= mask
+        ctx.sequences = batch[-1] if batch else 1
+        p /= _row_sums(p, ctx.sequences)
+        ctx.save_for_backward(q, k, v, p)
         ctx.heads, ctx.scale, ctx.shapes = heads, scale, [x.shape for x in projected]
-        return out
+        return _merge(torch.bmm(p, v), heads, (*batch, time, width))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        q, k, v1, e, over, out = ctx.saved_tensors
-        g1 = q.new_empty((*over.shape[:-1], v1.shape[-1]))
-        torch.mul(_heads_of(grad, ctx.heads), over, out=g1[..., :-1])
-        torch.mul(_heads_of(grad * out, ctx.heads).sum(-1), over.squeeze(-1), out=g1[..., -1]).neg_()
-        g1 = g1.flatten(0, 1)
-        ds = torch.bmm(g1, v1.transpose(1, 2)).mul_(e)
+        q, k, v, p = ctx.saved_tensors
+        g = _split(grad, q.shape[-1]).view(q.shape)
+        ds = torch.bmm(g, v.transpose(1, 2)).mul_(p)
+        ds.addcmul_(p, _row_sums(ds, ctx.sequences), value=-1)
         if len(ctx.shapes) == 1:
             packed = [q.new_empty((3, *q.shape))]
             dq, dk, dv = packed[0]
@@ -78,8 +70,9 @@ class _Attend(torch.autograd.Function):
             dq, dk, dv = packed[0][0], packed[1][0], packed[1][1]
         torch.baddbmm(dq, ds, k, beta=0, alpha=ctx.scale, out=dq)
         torch.baddbmm(dk, ds.transpose(1, 2), q, beta=0, alpha=ctx.scale, out=dk)
-        torch.bmm(e.transpose(1, 2), g1[..., :-1], out=dv)
-        return None, None, None, *(_merge(x, ctx.heads, shape) for x, shape in zip(packed, ctx.shapes, strict=True))
+        torch.bmm(p.transpose(1, 2), g, out=dv)
+        merged = (_merge(x, len(x) * ctx.heads, shape) for x, shape in zip(packed, ctx.shapes, strict=True))
+        return None, None, None, *merged
 
 
 def _shift_large(scores: Tensor, allowed: Tensor | None) -> None:
@@ -96,29 +89,27 @@ def _shift_large(scores: Tensor, allowed: Tensor | None) -> None:
         scores[large] = (wild - seen.amax(-1, keepdim=True)).clamp(max=0)
 
 
-def _heads_of(x: Tensor, heads: int) -> Tensor:
-    """[..., T, width] -> [sequences, heads, T, width / heads], where it lies."""
-    return x.reshape(-1, x.shape[-2], heads, x.shape[-1] // heads).transpose(1, 2)
+def _row_sums(x: Tensor, sequences: int) -> Tensor:
+    """The sum of each row of [..., T, S], S times. The products are of as many rows whatever stands before `sequences`
+    of them: how a lane's are rounded does not depend on how many lanes there are."""
+    time, size = x.shape[-2:]
+    rows = x.view(-1, sequences * time, size)
+    return torch.bmm(rows, x.new_ones((size, size)).expand(len(rows), -1, -1)).view(x.shape)
 
 
-def _split(x: Tensor, width: int, heads: int) -> Tensor:
-    """[..., T, parts * width] -> [parts, sequences * heads, T, width / heads]."""
-    time, parts, inside = x.shape[-2], x.shape[-1] // width, width // heads
-    order, _ = _orders(x.shape[:-2].numel(), time, parts, heads, x.device)
-    return x.reshape(-1, inside).index_select(0, order).view(parts, -1, time, inside)
+def _split(x: Tensor, inside: int) -> Tensor:
+    """[..., T, parts * inside] -> [parts, sequences * T, inside]."""
+    rows = x.reshape(-1, x.shape[-1] // inside, inside)
+    out = x.new_empty((rows.shape[1], rows.shape[0], inside))
+    _in_large_units(out).copy_(_in_large_units(rows).transpose(0, 1))
+    return out
 
 
-def _merge(x: Tensor, heads: int, shape: torch.Size) -> Tensor:
+def _in_large_units(x: Tensor) -> Tensor:
+    """The same memory as numbers of 16 bytes where they fit: few large ones are copied faster than many small ones."""
+    return x.view(torch.complex128) if x.shape[-1] * x.element_size() % 16 == 0 else x
+
+
+def _merge(x: Tensor, parts: int, shape: Sequence[int]) -> Tensor:
     """The inverse of `_split`, into the given shape."""
-    parts, sequences, time, inside = x.shape
-    _, order = _orders(sequences // heads, time, parts, heads, x.device)
-    return x.view(-1, inside).index_select(0, order).view(shape)
-
-
-@lru_cache(32)
-def _orders(sequences: int, time: int, parts: int, heads: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Which rows of a head to take one after the other, in `_split` and in `_merge`: faster than to copy them."""
-    rows = torch.arange(sequences * time * parts * heads, dtype=torch.int32, device=device)
-    split = rows.view(sequences, time, parts, heads).permute(2, 0, 3, 1)
-    merged = rows.view(parts, sequences, heads, time).permute(1, 3, 0, 2)
-    return split.flatten(), merged.flatten()
+    return torch.cat(x.view(parts, -1, x.shape[-1]).unbind(0), -1).view(shape)

@@ -110,16 +110,22 @@ class Transformer(nn.Module):
         """The source's encoding, and where attention may look in it."""
         x = self.source(source) * self.scale + self.positions[: source.shape[-1]]
         mask = (source != self.pad).to(x.dtype)
+        seen = _by_query(mask, source.shape[-1])
         for layer in self.encoder:
-            x = layer(x, mask.unsqueeze(-2))
+            x = layer(x, seen)
         return self.encoder_norm(x), mask
 
     def decode(self, target: Tensor, memory: Tensor, memory_mask: Tensor) -> Tensor:
         x = self.target(target) * self.scale + self.positions[: target.shape[-1]]
-        mask = causal_mask(target.shape[-1], x)
+        mask, seen = causal_mask(target.shape[-1], x), _by_query(memory_mask, target.shape[-1])
         for layer in self.decoder:
-            x = layer(x, memory, mask, memory_mask.unsqueeze(-2))
+            x = layer(x, memory, mask, seen)
         return self.out(self.decoder_norm(x))
+
+
+def _by_query(mask: Tensor, queries: int) -> Tensor:
+    """[..., S] -> [..., queries, S], written out: all layers multiply by it."""
+    return mask.unsqueeze(-2).expand(*mask.shape[:-1], queries, mask.shape[-1]).contiguous()
 
 
 def sinusoids(length: int, width: int) -> Tensor:

@@ -23,7 +23,7 @@ def act() -> None:
 
 
 def open_lanes() -> None:
-    st.session_state["four-steps-lanes"] = st.session_state["four-steps"].get("open") or []
+    st.session_state["four-steps-lanes"] = st.session_state["four-steps"].get("open")
 
 
 engine = running_engine()

@@ -19,7 +19,7 @@ def act() -> None:
 
 
 def hide() -> None:
-    norms_run.hide_lanes(st.session_state["norms"].get("hidden") or [])
+    norms_run.hide_lanes(st.session_state["norms"].get("hidden"))
 
 
 engine = running_engine()

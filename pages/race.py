@@ -41,12 +41,12 @@ def act() -> None:
     engine, run = running_engine(), st.session_state.get("race-shown", "")
     actions = {"pause": engine.pause, "resume": engine.resume, "stop": engine.stop} if engine else {}
     asked = st.session_state["race"].get("action")
-    if asked in actions:
-        actions[asked](run, visitor_id())
+    if str(asked) in actions:
+        actions[str(asked)](run, visitor_id())
 
 
 def hide() -> None:
-    hide_lanes(st.session_state["race"].get("hidden") or [])
+    hide_lanes(st.session_state["race"].get("hidden"))
 
 
 def race_page(engine: Engine | None) -> None:

@@ -29,9 +29,9 @@ with five:
 with one:
     beta2 = controls.beta2_control(threshold)
 with two:
-    warmup_steps = controls.pick("Linear warmup: $T_w$ steps", "warmup", controls.LENGTHS, 500)
+    warmup_steps = controls.pick("Linear warmup, steps", "warmup", controls.LENGTHS, 500)
 with three:
-    tau = controls.pick("Exponential: $\\tau$ steps", "tau", controls.LENGTHS, 200)
+    tau = controls.pick("Exponential: τ, steps", "tau", controls.LENGTHS, 200)
 
 if first_rectified_step(beta2, threshold) is None:
     st.warning(never_rectified(beta2, threshold), icon=":material/block:")
@@ -73,7 +73,7 @@ with right:
     st.subheader("The learning rate in force")
     one, two = st.columns(2)
     with one:
-        lr = controls.pick("Learning rate $\\alpha$", "lr", controls.LEARNING_RATES, 1e-3)
+        lr = controls.pick("Learning rate α", "lr", controls.LEARNING_RATES, 1e-3)
     with two:
         decay = controls.choose_from_list("Then decay", "decay", tuple(DECAYS), "constant")
     chart(
@@ -84,12 +84,12 @@ with right:
     )
 
 st.subheader("Several $\\beta_2$ at once")
-chosen = controls.choose_many("Values of $\\beta_2$", "compare", controls.BETA2S, (0.9, 0.99, 0.999, 0.9999))
+chosen = controls.choose_many("Values of β₂", "compare", controls.BETA2S, (0.9, 0.99, 0.999, 0.9999))
 if chosen:
     chart(drawings.several_beta2(tuple(chosen), threshold), "several-beta2", alt="r_t for several beta2", height=340)
 
 st.subheader("Step by step")
-step = controls.pick("Step $t$", "t", controls.STEPS, 5)
+step = controls.pick("Step t", "t", controls.STEPS, 5)
 st.latex(rho_formula(step, beta2))
 st.latex(rectification_formula(step, beta2, threshold))
 # 43 kB for each visitor, so it is made for those who open it.

@@ -17,7 +17,7 @@ one, two, three = st.columns(3, gap="medium")
 with one:
     beta2 = controls.beta2_control()
 with two:
-    beta1 = controls.pick("**$\\beta_1$**, memory of the momentum", "beta1", controls.BETA1S, 0.9)
+    beta1 = controls.pick("β₁, memory of the momentum", "beta1", controls.BETA1S, 0.9)
 with three:
     mu = controls.mu_control()
 

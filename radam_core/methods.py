@@ -14,7 +14,7 @@ the lanes of a race and the curves on the pages all run on them.
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -96,6 +96,12 @@ class Method:
     decay: str = "constant"
     total_steps: float | None = None  # for decays that end
     phases: "tuple[tuple[int, Method], ...]" = ()  # (last step, method): those up to it; this method after them
+    by_torch: ClassVar[bool] = False  # True: a class of torch takes the steps (`torch_methods.py`)
+
+    @property
+    def theory(self) -> bool:
+        """Whether its v, if it has one, is an average by beta2, of which rho_t and the spread of psi are known."""
+        return True
 
     def __post_init__(self) -> None:
         _check(self)

@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
@@ -18,6 +19,9 @@ from playwright.sync_api import Browser, Page, Route, sync_playwright
 from bench.driving.chromium import CHROMIUM_FLAGS
 from bench.driving.visiting import NewWindows, Theme, UsedWindows, flawless_page
 from dashboard.export.chrome import find
+
+if TYPE_CHECKING:
+    from dashboard.figure_studio import Studio
 
 ROOT = Path(__file__).resolve().parent.parent
 # A busy machine is no mistake of the code that is tested.
@@ -35,6 +39,7 @@ LONGEST_FIRST = (
     "test_walk_on",
     "test_walk_between",
     "test_every_figure",
+    "test_figure_wishes",
     "test_journeys",
     "test_race_browser",
     "test_browser",
@@ -56,7 +61,7 @@ LONGEST_FIRST = (
 
 
 # Fixtures that start browsers, servers and workers, wherever they are kept for more than one test.
-REAL_PROCESSES = {"browser", "server", "started", "engine", "processes"}
+REAL_PROCESSES = {"browser", "server", "started", "engine", "processes", "studio"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -158,6 +163,15 @@ def browser() -> Iterator[UsedWindows]:
         chromium = playwright.chromium.launch(executable_path=executable, args=list(CHROMIUM_FLAGS))
         yield UsedWindows(chromium)
         chromium.close()
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Studio]":
+    """Draws figures; for a module at a time, since the pages see its store as theirs."""
+    from dashboard.figure_studio import Studio  # which brings Streamlit with it
+
+    with Studio(tmp_path_factory.mktemp("runs")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

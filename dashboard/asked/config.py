@@ -17,6 +17,7 @@ from demo_models.task import Value
 from radam_core.methods import METHODS, PROFILES, Method
 from radam_core.race.plan import Lane, RacePlan, check_halves
 from radam_core.schedules import DECAYS, WARMUPS
+from radam_core.torch_methods import LANE_METHODS, TORCH_METHODS, TorchMethod
 
 MOST_LANES = 64
 MOST_HALVED = 1000  # steps with half batches: each takes 2.2 to 2.6 times as long
@@ -35,11 +36,23 @@ PHASE_ENDS = (4, 8)  # the paper's Appendix C
 PHASES = tuple(name for name, method in METHODS.items() if method.first_moment == "average" and not method.phases)
 
 
+class _FrozenDict(dict[str, Value]):
+    """A dict that stays as it is, as the configuration around it does."""
+
+    def _refuse(self, *_: object, **__: object) -> Any:
+        raise TypeError("a configuration's settings are frozen: use config.changed(settings={...})")
+
+    __setitem__ = __delitem__ = __ior__ = update = pop = popitem = clear = setdefault = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:  # copies and pickles are made whole, not filled item by item
+        return _FrozenDict, (dict(self),)
+
+
 class LaneConfig(Frozen):
-    """One lane. What is None is as the method has it in `METHODS`."""
+    """One lane. What is None is as the method has it in `LANE_METHODS`."""
 
     label: Annotated[str, Field(min_length=1, max_length=60)]
-    method: Literal[tuple(METHODS)]  # type: ignore[valid-type]
+    method: Literal[tuple(LANE_METHODS)]  # type: ignore[valid-type]
     lr: LearningRate
     weight_decay: Annotated[float, Field(ge=0, le=1e3)] = 0.0
     clip: Annotated[float, Field(gt=0, le=1e9)] | None = None
@@ -58,6 +71,7 @@ class LaneConfig(Frozen):
     decay: Literal[tuple(DECAYS)] | None = None  # type: ignore[valid-type]
     steps_1_4: Literal[PHASES] | None = None  # type: ignore[valid-type]  # by another method: Appendix C
     steps_5_8: Literal[PHASES] | None = None  # type: ignore[valid-type]
+    options: dict[str, Value] | None = None  # of an optimizer of torch: what our methods do not have
 
     @model_validator(mode="after")
     def _is_a_method(self) -> Self:
@@ -65,11 +79,19 @@ class LaneConfig(Frozen):
             raise ValueError(
                 f"steps_1_4 and steps_5_8 are for lanes whose method is one of {', '.join(PHASES)}, got {self.method}"
             )
-        self.as_lane(1)
+        if self.options is not None and self.method not in TORCH_METHODS:
+            raise ValueError(f"options are for lanes by an optimizer of torch, got {self.method}")
+        method = self.as_lane(1).method
+        if self.options is not None and isinstance(method, TorchMethod):  # equal values are written alike
+            checked = dict(method.options)
+            self.__dict__["options"] = _FrozenDict({name: checked[name] for name in sorted(self.options)}) or None
         return self
 
     def as_lane(self, total_steps: int) -> Lane:
-        method = _adapted(self._phased(METHODS[self.method]), self, total_steps)
+        if self.method in TORCH_METHODS:
+            method: Method = _by_torch(TORCH_METHODS[self.method], self, total_steps)
+        else:
+            method = _adapted(self._phased(METHODS[self.method]), self, total_steps)
         return Lane(
             label=self.label,
             method=method,
@@ -102,16 +124,18 @@ def _adapted(method: Method, lane: LaneConfig, total_steps: int) -> Method:
     return replace(method, **knobs, betas=betas, total_steps=total_steps, phases=phases)
 
 
-class _FrozenDict(dict[str, Value]):
-    """A dict that stays as it is, as the configuration around it does."""
-
-    def _refuse(self, *_: object, **__: object) -> Any:
-        raise TypeError("a configuration's settings are frozen: use config.changed(settings={...})")
-
-    __setitem__ = __delitem__ = __ior__ = update = pop = popitem = clear = setdefault = _refuse
-
-    def __reduce__(self) -> tuple[Any, ...]:  # copies and pickles are made whole, not filled item by item
-        return _FrozenDict, (dict(self),)
+def _by_torch(method: TorchMethod, lane: LaneConfig, total_steps: int) -> TorchMethod:
+    """torch's optimizer with what the lane sets; a setting that it does not have is refused."""
+    every = {"label", "method", "lr", "clip", "seed", "options"}
+    given = lane.model_dump(exclude=every, exclude_defaults=True, exclude_none=True)
+    method.refuse(given)
+    knobs = {
+        name: given[name]
+        for name in ("eps", "decoupled_weight_decay", "warmup", "warmup_steps", "decay")
+        if name in given
+    }
+    betas = tuple(given.get(f"beta{i}", beta) for i, beta in enumerate(method.betas, 1))
+    return replace(method, **knobs, betas=betas, total_steps=total_steps).with_options(lane.options or {})
 
 
 class TaskConfig(Validated):
@@ -152,6 +176,11 @@ class TaskConfig(Validated):
         self.__dict__["settings"] = _FrozenDict(TASKS[self.task].check(self.settings))
         check_halves(self.half_batch_steps, self.batch_size)
         return self
+
+    @property
+    def judged_by(self) -> Mapping[str, str]:
+        """The task's metrics, and which of their values are better."""
+        return TASKS[self.task].metrics
 
     def changed(self, **changes: Any) -> Self:
         """With other values, checked again; settings are merged with those there are."""

@@ -39,12 +39,16 @@ class OwnConfig(Validated):
     metrics: tuple[Text, ...] = ()
     histograms: bool = False
     notes: tuple[Text, ...] = ()  # what should be known of it, in sentences
+    places: tuple[int, ...] | None = None  # of its lanes among all of the files', where it has only some
+    of: int | None = None  # how many those are
 
     @model_validator(mode="after")
     def _are_lanes_of_their_own(self) -> Self:
         labels = [lane.label for lane in self.lanes]
         if len(set(labels)) < len(labels):
             raise ValueError(f"lanes must have labels of their own, got {labels}")
+        if self.places is not None and len(self.places) != len(labels):
+            raise ValueError(f"places must be those of the {len(labels)} lanes, got {len(self.places)}")
         return self
 
     @property
@@ -53,7 +57,8 @@ class OwnConfig(Validated):
 
     def lane_json(self, place: int) -> str:
         """Which records these are: the files', and the lane's place in them."""
-        return json.dumps({"own": self.source, "place": place, "of": self.size}, sort_keys=True)
+        at, of = (place, self.size) if self.places is None else (self.places[place], self.of)
+        return json.dumps({"own": self.source, "place": at, "of": of}, sort_keys=True)
 
     def refuse_local(self) -> None:
         raise ValueError("a run of an own model must be opened from its file: a link cannot hold what was recorded")

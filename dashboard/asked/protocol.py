@@ -19,7 +19,7 @@ Why these settings:
 
 from typing import Any
 
-from radam_core.methods import METHODS
+from radam_core.torch_methods import LANE_METHODS
 
 BETA2, STEPS, WARMUP, UNTUNED = 0.99, 1000, 50, 200
 LR = 6e-3
@@ -29,7 +29,7 @@ SEEDS, TUNING_SEEDS = range(5), (100, 101)
 
 
 def lane(method: str, lr: float, label: str = "", **settings: Any) -> dict[str, Any]:
-    return {"label": label or METHODS[method].label, "method": method, "lr": lr, **settings}
+    return {"label": label or LANE_METHODS[method].label, "method": method, "lr": lr, **settings}
 
 
 def contenders(lr: float) -> list[dict[str, Any]]:

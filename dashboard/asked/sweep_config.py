@@ -19,6 +19,7 @@ from dashboard.asked.validated import Frozen
 from demo_models import TASKS
 from demo_models.task import Value
 from radam_core.methods import METHODS, Method
+from radam_core.torch_methods import LANE_METHODS, TorchMethod
 
 MOST_CELLS, MOST_SEEDS, LONGEST_LABEL = 1000, 100, 60
 LR, WARMUP = "lr", "warmup_steps"
@@ -31,6 +32,11 @@ def has_warmup_length(method: Method) -> bool:
     return method.warmup in LENGTHS
 
 
+def _has(name: str, ours: Callable[[Method], bool] = lambda method: True) -> Callable[[Method], bool]:
+    """Whether a method has a setting: one of ours by a rule, one of torch's by its row."""
+    return lambda method: name in method.row.has if isinstance(method, TorchMethod) else ours(method)
+
+
 def _adapts(method: Method) -> bool:
     return method.first_moment != "heavy-ball"
 
@@ -39,14 +45,14 @@ def _adapts(method: Method) -> bool:
 AXES: dict[str, Callable[[Method], bool]] = {
     LR: lambda method: True,
     WARMUP: has_warmup_length,
-    "beta2": _adapts,
-    "beta1": lambda method: True,
-    "eps": _adapts,
-    "weight_decay": lambda method: True,
+    "beta2": _has("beta2", _adapts),
+    "beta1": _has("beta1"),
+    "eps": _has("eps", _adapts),
+    "weight_decay": _has("weight_decay"),
     "clip": lambda method: True,
-    "threshold": lambda method: method.rectify is not None,
+    "threshold": _has("threshold", lambda method: method.rectify is not None),
     "frozen_steps": lambda method: method.frozen_steps > 0,
-    "decay": lambda method: True,
+    "decay": _has("decay"),
 }
 _OWN = ("label", "method", "seed", LR)  # of a lane's settings: not a contender's
 
@@ -63,8 +69,8 @@ class Contender(Frozen):
 
     @model_validator(mode="after")
     def _names_what_there_is(self) -> Self:
-        if self.method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
+        if self.method not in LANE_METHODS:
+            raise ValueError(f"method must be one of {', '.join(LANE_METHODS)}, got {self.method!r}")
         known = [name for name in LaneConfig.model_fields if name not in _OWN]
         for name in self.lane:
             if name not in known:
@@ -72,7 +78,7 @@ class Contender(Frozen):
         return self
 
     def has(self, axis: str) -> bool:
-        method = METHODS[self.method]
+        method = LANE_METHODS[self.method]
         if axis == WARMUP and "warmup" in self.lane:
             return axis not in self.lane and self.lane["warmup"] in LENGTHS
         return axis not in self.lane and AXES[axis](method)
@@ -247,7 +253,7 @@ def _cells(config: SweepConfig) -> tuple[Cell, ...]:
 def _lane(contender: Contender, values: Mapping[str, Any]) -> LaneConfig:
     own = {**contender.lane, **values}
     method = contender.method
-    if own.get(WARMUP) == 0 and has_warmup_length(METHODS[method]):  # no warmup is the method without one
+    if own.get(WARMUP) == 0 and has_warmup_length(LANE_METHODS[method]):  # no warmup is the method without one
         method = without_warmup(method)
         own = {name: value for name, value in own.items() if name not in (WARMUP, "warmup")}
     rate = own.get(LR)

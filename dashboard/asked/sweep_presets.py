@@ -9,7 +9,7 @@ from dashboard.asked.config import TaskConfig
 from dashboard.asked.presets import PRESETS
 from dashboard.asked.sweep_config import SweepConfig
 from demo_models.task import Value
-from radam_core.methods import METHODS
+from radam_core.torch_methods import LANE_METHODS
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ def contender(
     settings: Mapping[str, Value] | None = None,
     **lane: Any,
 ) -> dict[str, Any]:
-    label = label or METHODS[method].label
+    label = label or LANE_METHODS[method].label
     return {"label": label, "method": method, "lr_times": lr_times, "settings": dict(settings or {}), "lane": lane}
 
 

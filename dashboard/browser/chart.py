@@ -31,11 +31,16 @@ _CSS = """
 .lab-chart { width: 100%; }
 .lab-chart .modebar-btn svg { height: 18px; width: 18px; }
 .lab-chart:not(.lab-plot) .modebar-container { top: -19px !important; }
+.lab-frames:not([hidden]) { display: flex; align-items: center; gap: 0.75rem; font-size: 0.9rem; padding: 2px 4px 4px; }
+.lab-frames input { flex: 1; min-width: 0; accent-color: var(--st-primary-color); }
+.lab-frame-label { min-width: 8rem; font-variant-numeric: tabular-nums; }
+.lab-frames button { font: inherit; color: inherit; background: var(--st-background-color); cursor: pointer;
+  border: 1px solid #808890; border-radius: 0.35rem; padding: 0.1rem 0.6rem; min-width: 4.2rem; }
 """
 
 _component = st.components.v2.component(
     "radam_lab_chart",
-    html='<div class="lab-chart" role="img"></div>',
+    html='<div class="lab-chart" role="figure"></div><div class="lab-frames" hidden></div>',
     css=_CSS,
     js=importing("chart.js", ".lab-chart"),
     isolate_styles=False,

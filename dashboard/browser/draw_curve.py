@@ -23,7 +23,7 @@ _CSS = """
 
 _component = st.components.v2.component(
     "radam_lab_draw_curve",
-    html='<div class="lab-draw"><div class="lab-chart" role="img"></div><div class="lab-draw-sheet"></div></div>',
+    html='<div class="lab-draw"><div class="lab-chart" role="figure"></div><div class="lab-draw-sheet"></div></div>',
     css=_CSS,
     js=importing("draw_curve.js", ".lab-chart"),
     isolate_styles=False,

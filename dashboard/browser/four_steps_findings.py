@@ -5,7 +5,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from dashboard.asked.sweep_config import LR, Contender
+from dashboard.asked.grid import GridContender
+from dashboard.asked.sweep_config import LR
 from dashboard.browser.sweep_findings import plain_figure
 from dashboard.evidence.findings import Findings
 from dashboard.evidence.four_steps import paired, spread, variants
@@ -63,6 +64,6 @@ def _table(found: Findings) -> dict[str, Any]:
     }
 
 
-def _paper(contender: Contender) -> tuple[str, str, str]:
+def _paper(contender: GridContender) -> tuple[str, str, str]:
     changed = "steps_1_4" in contender.lane or "steps_5_8" in contender.lane
     return ("–", "–", "–") if changed else PAPER.get(contender.method, ("–", "–", "–"))

@@ -8,6 +8,8 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.asked.grid import Grid
+from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.browser import embed
 from dashboard.browser.assets import base_path, importing, plotly_url
@@ -18,8 +20,7 @@ from dashboard.evidence.steps import grid_steps
 from dashboard.figures.look import TEMPLATES
 from dashboard.figures.sweep import maps_figure
 from dashboard.remembered import shared
-from dashboard.words.captions import of_sweep
-from demo_models import TASKS
+from dashboard.words.captions import of_own, of_sweep
 from radam_core.evidence import LEARNED
 
 STYLES = "\n".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("live.css", "sweep.css"))
@@ -34,7 +35,7 @@ _component = st.components.v2.component(
 
 
 def live_sweep(
-    config: SweepConfig,
+    config: SweepConfig | OwnMapConfig,
     run: str | None,
     attempt: float,
     wants: str | None,
@@ -45,12 +46,17 @@ def live_sweep(
     """Draws a sweep, and its run if there is one. `on_action` is called when a visitor presses a button in it, or when
     the run has ended; `on_open` when they want to see the lanes of some cells."""
     embed.shows(*CHARTS)
-    data = joined(around(config, run, attempt, wants, recorded), drawn=drawn(config.to_json()))
+    draw = drawn if isinstance(config, SweepConfig) else drawn_own_map
+    data = joined(around(config, run, attempt, wants, recorded), drawn=draw(config.to_json()))
     _component(key="sweep", data=data, on_action_change=on_action, on_open_change=on_open)
 
 
 def around(
-    config: SweepConfig, run: str | None, attempt: float = 0.0, wants: str | None = None, recorded: str = ""
+    config: SweepConfig | OwnMapConfig,
+    run: str | None,
+    attempt: float = 0.0,
+    wants: str | None = None,
+    recorded: str = "",
 ) -> dict[str, Any]:
     """What a view of a sweep is told beside its drawing; of a recording also by which code it was made."""
     return {
@@ -58,15 +64,23 @@ def around(
         "plotlyUrl": plotly_url(),
         "templates": TEMPLATES,
         "run": {"id": run, "attempt": attempt, "wants": wants},
-        **told(*of_sweep(config), recorded),
+        **told(*(of_sweep(config) if isinstance(config, SweepConfig) else of_own(config)), recorded),
     }
 
 
 @shared(20)
 def drawn(text: str) -> bytes:
     """What follows from the configuration alone, as JSON; `revision` names it."""
-    config = SweepConfig.make(text)
-    metrics = TASKS[config.task].metrics
+    return _drawn(SweepConfig.make(text), text)
+
+
+@shared(20)
+def drawn_own_map(text: str) -> bytes:
+    return _drawn(OwnMapConfig.make(text), text)
+
+
+def _drawn(config: Grid, text: str) -> bytes:
+    metrics = config.judged_by
     metric = next(iter(metrics), None)
     found = {
         "maps": {
@@ -79,6 +93,7 @@ def drawn(text: str) -> bytes:
         "learned": LEARNED,
         "metric": metric,
         "better": metrics[metric] if metric else "lower",
+        "early": isinstance(config, SweepConfig),
         "revision": hashlib.sha256(text.encode()).hexdigest()[:12],
     }
     return json.dumps(found).encode()

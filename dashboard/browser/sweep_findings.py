@@ -51,7 +51,7 @@ def _table(found: Findings) -> dict[str, Any]:
     better = f"best mean {found.metric}" if found.metric else ""
     rows = []
     for line in found.lines:
-        best, share, sensitivity = line.best, line.robust_share(), line.lr_sensitivity()
+        best, robust, sensitivity = line.best, line.robust_share(), line.lr_sensitivity()
         over = [one for rate in line.rates for one in rate.over]
         cells = sum(len(rate.cells) for rate in line.rates)
         metrics = [rate.mean_metric for rate in line.known if rate.mean_metric == rate.mean_metric]
@@ -59,7 +59,7 @@ def _table(found: Findings) -> dict[str, Any]:
         rows.append(
             [
                 line.name,
-                "…" if share is None else f"{share:.0%}",
+                "…" if robust is None else f"{robust:.0%}",
                 "…" if sensitivity is None else f"{sensitivity:.2f}",
                 f"{best.lr:g}" if best else "…",
                 f"{sum(best.ends) / len(best.ends):.3g}" if best else "…",
@@ -72,7 +72,8 @@ def _table(found: Findings) -> dict[str, Any]:
                 + (f" ({cells} cells)" if len(over) < cells else ""),
             ]
         )
-    head = ["", "robust share", "LR sensitivity", "best lr", "mean loss there", better, "learned"]
+    share = "robust share" if found.metric else ""
+    head = ["", share, "LR sensitivity", "best lr", "mean loss there", better, "learned"]
     keep = [i for i, name in enumerate(head) if name or i == 0]
     return {"head": [head[i] for i in keep], "rows": [[row[i] for i in keep] for row in rows]}
 

@@ -96,7 +96,15 @@ class Cluster:
         return cluster
 
     @classmethod
-    def _embedded(cls, plan: Layout) -> "Cluster":
+    def for_own_models(cls, plan: Layout) -> "Cluster":
+        """Cold workers on this machine, whatever `DASK_SCHEDULER_ADDRESS` says: they run a file of its owner, one pack
+        at a time, and may start processes of their own, as a DataLoader does."""
+        quiet = {"distributed.worker.state_machine": "error"}  # a pack that is left when somebody stops it is no news
+        with dask.config.set({"logging": quiet}):
+            return cls._embedded(plan, packs_each=1, daemon=False)
+
+    @classmethod
+    def _embedded(cls, plan: Layout, packs_each: int = RACES_PER_WORKER, daemon: bool = True) -> "Cluster":
         threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), plan.threads)
         # Threads that spin while they wait slow each other down tenfold where cores are shared.
         environment = {**threads, "OMP_WAIT_POLICY": "passive", **_MALLOC}
@@ -106,11 +114,12 @@ class Cluster:
             "distributed.scheduler.http.routes": [],
             "distributed.worker.http.routes": [],
             "distributed.worker.profile.enabled": False,  # it looks into every thread a hundred times a second
+            "distributed.worker.daemon": daemon,
         }
         with dask.config.set(settings):
             local = LocalCluster(
                 n_workers=plan.workers,
-                threads_per_worker=RACES_PER_WORKER,
+                threads_per_worker=packs_each,
                 processes=True,
                 host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",

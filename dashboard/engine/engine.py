@@ -1,5 +1,6 @@
 """The job engine as pages and routes use it: configurations go in, runs come out, and no lane is trained twice."""
 
+import logging
 import time
 from typing import Any, cast
 
@@ -8,6 +9,7 @@ from distributed import Future
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.kinds import KeptConfig, RunConfig
 from dashboard.asked.own_config import OwnConfig
+from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.engine import worker
 from dashboard.engine.cluster import Cluster, Layout, can_train
@@ -23,6 +25,7 @@ from dashboard.runs.states import ELSEWHERE, FINISHED, STOPPED
 from dashboard.runs.store import Run, Store, code_version, recorded_id
 
 LONG_SECONDS = 120.0  # a run that will take longer counts as long
+log = logging.getLogger(__name__)
 NO_TRAINING = "This copy trains nothing: it shows what was recorded. Your own copy trains everything."
 
 
@@ -146,6 +149,11 @@ class Engine:
         found = self.store.run(run)
         return cast(Run[OwnConfig], found) if found and found.config.kind == OwnConfig.kind else None
 
+    def own_map(self, run: str) -> Run[OwnMapConfig] | None:
+        """The map of an own model's sweep; None if there is none."""
+        found = self.store.run(run)
+        return cast(Run[OwnMapConfig], found) if found and found.config.kind == OwnMapConfig.kind else None
+
     def recorded_race(self, config: RaceConfig) -> Run[RaceConfig] | None:
         """The recording of a configuration, whatever code made it; None if there is none."""
         return self.run(recorded_id(config.to_json()))
@@ -162,6 +170,9 @@ class Engine:
 
     def recent_own(self, count: int = 20) -> list[Run[OwnConfig]]:
         return cast(list[Run[OwnConfig]], self.store.recent(count, OwnConfig.kind))
+
+    def recent_own_maps(self, count: int = 20) -> list[Run[OwnMapConfig]]:
+        return cast(list[Run[OwnMapConfig]], self.store.recent(count, OwnMapConfig.kind))
 
     def status(self, run: str) -> Status | None:
         """Where a run stands now; None if there is no such run."""

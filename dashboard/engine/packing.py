@@ -13,7 +13,7 @@ from dashboard.asked.kinds import RunConfig
 from radam_core.race.plan import LEAST_STACKED
 
 # Lanes of a sweep that one worker stacks. Wider ones gain less and less, and hold their cells back until all are done.
-WIDEST = 32
+WIDEST = 36
 
 
 def share_out(config: RunConfig, places: list[int], idle: int, on_gpu: bool = False) -> list[list[int]]:

@@ -38,7 +38,10 @@ class Sharing:
         self._thread = threading.Thread(target=self._work, name="radam-lab-sharing", daemon=True)
 
     def start(self) -> None:
-        self.look()
+        try:
+            self.look()
+        except sqlite3.Error as error:  # a full disk: what was recorded can be shown all the same
+            log.warning("The store cannot be written: %s", error)
         self._thread.start()
 
     def close(self) -> None:

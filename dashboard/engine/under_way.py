@@ -143,7 +143,8 @@ class UnderWay:
         del self.packs[pack.key]
         if state == FINISHED and note["step"] >= LEAST_MEASURED_STEPS and note["whole"]:
             steps = plain_steps(note["step"], pack.config.half_batch_steps, pack.config.sharpness_every)
-            self.store.add_speed(pack.config, note["seconds"] / steps)
+            with _even_if_the_disk_is_full():
+                self.store.add_speed(pack.config, note["seconds"] / steps)
         if state == FINISHED:
             self.all_over(pack, FAILED, "Records were lost on their way here.")
         else:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dashboard.asked.sweep_config import LR, WARMUP, SweepConfig
+from dashboard.asked.grid import Grid
+from dashboard.asked.sweep_config import LR, WARMUP
 from dashboard.evidence.outcomes import CellOutcome, cell_outcomes, cell_row, number
 from dashboard.evidence.signs import early_signs
-from demo_models import TASKS
 from radam_core.evidence import lr_sensitivity, robust_share, shortest_warmup
 
 
@@ -107,14 +107,14 @@ class Needed:
 class Findings:
     """Of a sweep's cells, as far as they are over."""
 
-    def __init__(self, config: SweepConfig, found: Sequence[CellOutcome]) -> None:
+    def __init__(self, config: Grid, found: Sequence[CellOutcome]) -> None:
         self.config, self.found = config, found
-        metrics = TASKS[config.task].metrics
+        metrics = config.judged_by
         self.metric = next(iter(metrics), None)
         self.better = metrics[self.metric] if self.metric else "lower"
 
     @classmethod
-    def of(cls, config: SweepConfig, outcomes: Any) -> "Findings":
+    def of(cls, config: Grid, outcomes: Any) -> "Findings":
         return cls(config, cell_outcomes(config, outcomes))
 
     @cached_property
@@ -135,6 +135,8 @@ class Findings:
             by_rate = tuple(
                 Rate(lr, tuple(one for one in cells if one.cell.lane.lr == lr), self.metric) for lr in rates
             )
+            if not by_rate:
+                continue  # a grid of somebody's own file may have gaps
             shown = {name: value for name, value in at.items() if len(others[name]) > 1}
             yield Line(number, contender.label, shown, by_rate, self.metric, self.better)
 

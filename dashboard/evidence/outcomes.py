@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dashboard.asked.sweep_config import Cell, SweepConfig
-from demo_models import TASKS
+from dashboard.asked.grid import Grid, GridCell
+from dashboard.asked.sweep_config import AXES
 from radam_core.evidence import learns
 
 FINISHED, DIVERGED, UNDER_WAY, WAITING = "finished", "diverged", "under way", "waiting"
@@ -35,7 +35,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    cell: Cell
+    cell: GridCell
     outcome: Outcome
     baseline: float | None
 
@@ -50,18 +50,18 @@ class CellOutcome:
         return learns(self.outcome.final_loss, self.reference) if self.outcome.over else None
 
 
-def cell_outcomes(config: SweepConfig, outcomes: Mapping[int, Outcome] | list[Outcome]) -> list[CellOutcome]:
+def cell_outcomes(config: Grid, outcomes: Mapping[int, Outcome] | list[Outcome]) -> list[CellOutcome]:
     """By place."""
     baselines = [config.baseline(number) for number in range(len(config.contenders))]
     return [CellOutcome(cell, outcomes[cell.place], baselines[cell.contender]) for cell in config.cells]
 
 
-def cell_row(config: SweepConfig, found: CellOutcome) -> dict[str, Any]:
+def cell_row(config: Grid, found: CellOutcome) -> dict[str, Any]:
     """A cell as a line of a table, plain values only."""
     cell, outcome = found.cell, found.outcome
-    metric = next(iter(TASKS[config.task].metrics), None)
+    metric = next(iter(config.judged_by), None)
     lane = cell.lane.as_lane(1).method
-    beta2 = None if lane.first_moment == "heavy-ball" else lane.betas[1]
+    beta2 = lane.betas[1] if AXES["beta2"](lane) else None
     values = {"lr": cell.lane.lr, "warmup_steps": lane.warmup_steps, "beta2": beta2, **cell.values}
     return {
         "method": config.contenders[cell.contender].method,

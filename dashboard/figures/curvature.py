@@ -35,7 +35,7 @@ def limits(lane: Lane, t: FloatArray, name: str) -> FloatArray:
     columns = schedule_columns([lane], t.astype(np.int64))
     rate, branch = lane.lr * columns["multiplier"][:, 0], columns["branch"][:, 0]
     adaptive = name == PRECONDITIONED
-    there = (rate > 0) & ((branch == ADAPTIVE) | (not adaptive))
+    there = (rate > 0) & ((branch == ADAPTIVE) & (not lane.method.by_torch) | (not adaptive))
     return np.where(there, stable_sharpness(rate, lane.method.betas[0], adaptive), np.nan)
 
 

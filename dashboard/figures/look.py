@@ -1,4 +1,7 @@
-"""How everything looks: one colour and dash per method, one Plotly template for light and one for dark."""
+"""How everything looks: one colour and dash per method, one Plotly template for light and one for dark.
+
+A line's colour has a contrast of 3 or more to both backgrounds, and colour alone tells no two lines apart.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Style:
-    """A line's colour, from a set that stays apart for colour-blind readers (Okabe & Ito), and its dash."""
+    """A line's colour, from a set that stays apart for colour-blind readers (after Okabe & Ito), and its dash."""
 
     color: str
     dash: str = "solid"
@@ -17,12 +20,17 @@ class Style:
 
 
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
-ORANGE, SKY, GREY, OCHRE = "#E69F00", "#56B4E9", "#808890", "#9C7A00"
+# Okabe & Ito's orange and sky blue are too pale for a white page: here they are darker.
+ORANGE, SKY, GREY, OCHRE = "#C58400", "#3A9BD9", "#808890", "#7A6C00"
+
+# Three more than Plotly has names for, in pixels: long with a short gap, dash and two dots, short dashes.
+LONG, TWO_DOTS, SHORT = "18px,4px", "12px,4px,2px,4px,2px,4px", "5px,3px"
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", LONG, TWO_DOTS, SHORT)
 
 # Published implementations, on the page that compares them. The paper's is RAdam's own colour.
 PROFILE_STYLES: dict[str, Style] = {
     "paper": Style(BLUE, width=4),
-    "authors": Style(ORANGE),
+    "authors": Style(ORANGE, LONG),
     "torch": Style(VERMILION, "dash"),
     "optax": Style(GREEN, "dot"),
     "keras": Style(PURPLE, "dashdot"),
@@ -33,16 +41,60 @@ VARIANCE_STYLES: dict[str, Style] = {
     "exact": Style(BLUE, width=4),
     "analytic": Style(GREEN, "dash"),
     "first-order": Style(VERMILION, "dot"),
-    "simulated": Style(GREY),
+    "simulated": Style(GREY, LONG),
 }
 
-# Several beta2 at once: an ordered scale that darkens evenly and prints in grey.
-BETA2_SCALE = ("#E8C547", "#B5A642", "#6FA287", "#3D8FA5", "#2F6FB0", "#4B3F91")
+# Several beta2 at once: from yellow to violet, each with a dash of its own. From pale to dark, which prints in grey, is
+# not to be had: what is pale cannot be read on white, nor what is dark on black.
+BETA2_STYLES: tuple[Style, ...] = tuple(
+    Style(color, dash, 3)
+    for color, dash in zip(
+        ("#A98600", "#7F8F1F", "#2E9A80", "#2288B0", "#5570C8", "#8A5BC4"),
+        ("dot", "dashdot", "dash", "longdash", LONG, "solid"),
+        strict=True,
+    )
+)
 
 # The same words as .streamlit/config.toml, because Plotly draws its own background into saved images.
 _BACKGROUND = {"light": "#ffffff", "dark": "#11161c"}
 _TEXT = {"light": "#1b2430", "dark": "#e6ebf0"}
 _GRID = {"light": "#e3e7eb", "dark": "#2a333d"}
+
+
+def luminance(color: str) -> float:
+    """Of #rrggbb, as WCAG 2 defines it: 0 is black and 1 is white."""
+    parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """From 1 to 21, by WCAG 2."""
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+# Between these a line can be seen on either background: its contrast is 3 or more.
+_DARKEST, _PALEST = 3 * (luminance(_BACKGROUND["dark"]) + 0.05) - 0.05, 1.05 / 3 - 0.05
+
+
+def shade(color: str, share: float) -> str:
+    """From the colour itself (0) as far as a line may go (1): to the palest that a white page bears, or, of a colour
+    that is pale already, to the darkest that a dark one bears."""
+    own = luminance(color)
+    end, goal = ("#ffffff", _PALEST) if _PALEST - own > own - _DARKEST else ("#000000", _DARKEST)
+    wanted = own + share * (0.98 * goal + 0.02 * own - own)
+    low, high = 0.0, 1.0
+    for _ in range(20):  # how much of white, or of black: its luminance rises, or falls, all the way
+        middle = (low + high) / 2
+        reached = abs(luminance(_mixed(color, end, middle)) - own) < abs(wanted - own)
+        low, high = (middle, high) if reached else (low, middle)
+    return _mixed(color, end, low)
+
+
+def _mixed(one: str, other: str, share: float) -> str:
+    pairs = [(int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def template(theme: str) -> dict[str, Any]:

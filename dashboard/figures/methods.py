@@ -8,8 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dashboard.figures.look import BLUE, GREEN, GREY, OCHRE, ORANGE, PURPLE, SKY, VERMILION, Style
+from dashboard.figures.look import (
+    BLUE,
+    GREEN,
+    GREY,
+    LONG,
+    OCHRE,
+    ORANGE,
+    PURPLE,
+    SHORT,
+    SKY,
+    TWO_DOTS,
+    VERMILION,
+    Style,
+)
 from radam_core.methods import METHODS
+from radam_core.torch_methods import LANE_METHODS
 
 _PAPER, _MA_YARATS, _KALRA = "Liu et al. 2020", "Ma & Yarats 2021", "Kalra & Barkeshli 2024"
 _LINEAR = "Goyal et al. 2017, for Adam Vaswani et al. 2017"
@@ -59,9 +73,9 @@ METHOD_ROWS: dict[str, MethodRow] = {
         Style(BLUE, "dot"),
         "RAdam with $r_t$ from the exact variance of the average in place of the paper's approximation.",
     ),
-    "adam": MethodRow(Style(VERMILION), "Adam without a warmup, as in torch."),
+    "adam": MethodRow(Style(VERMILION, "longdash"), "Adam without a warmup, as in torch."),
     "adam-linear": MethodRow(
-        Style(GREEN),
+        Style(GREEN, LONG),
         "Adam whose learning rate rises in a straight line from 0 to its full size over the warmup's steps.",
         WarmupCurve(
             "linear warmup",
@@ -81,14 +95,14 @@ METHOD_ROWS: dict[str, MethodRow] = {
         ),
     ),
     "adam-exponential": MethodRow(
-        Style(PURPLE),
+        Style(PURPLE, "dot"),
         "Adam whose learning rate comes up as $1 - e^{-t/\\tau}$; the warmup's steps are $\\tau$.",
         WarmupCurve(
             "exponential warmup", r"w_t = 1 - e^{-t / \tau}", "comes ever closer to 1: you choose $\\tau$", _MA_YARATS
         ),
     ),
     "adam-untuned-exponential": MethodRow(
-        Style(PURPLE, "dash"),
+        Style(PURPLE, "longdashdot"),
         "an exponential warmup with $\\tau = 1/(1-\\beta_2)$, nothing to tune (Ma & Yarats).",
         WarmupCurve(
             "untuned exponential",
@@ -110,7 +124,7 @@ METHOD_ROWS: dict[str, MethodRow] = {
         ),
     ),
     "adam-2k": MethodRow(
-        Style(ORANGE),
+        Style(ORANGE, TWO_DOTS),
         "the paper's control as its text describes it: for its first steps (2,000 there) it is *frozen* and only fills "
         "$v$; after that it is plain Adam with a well-filled $v$. If few gradients in $v$ were the whole trouble, this "
         "would cure it.",
@@ -121,7 +135,7 @@ METHOD_ROWS: dict[str, MethodRow] = {
         f"its $k$-th real step by $1 - \\beta_1^k$: {authors_adam_2k_factors()}.",
     ),
     "adam-eps": MethodRow(
-        Style(SKY),
+        Style(SKY, SHORT),
         "the paper's other control: Adam with a large $\\epsilon$ of 1e-4 in the denominator, which caps the adaptive "
         "rate and so its variance; it makes updates of small gradients smaller, too.",
     ),
@@ -136,9 +150,48 @@ METHOD_ROWS: dict[str, MethodRow] = {
     ),
 }
 
+# Optimizers of torch, in the colours of what they are kin to.
+METHOD_ROWS |= {
+    f"torch.{name}": MethodRow(style, f"{about} By torch’s own class.")
+    for name, (style, about) in {
+        "NAdam": (Style(VERMILION, "dot"), "Adam with Nesterov momentum (Dozat 2016)."),
+        "AMSGrad": (
+            Style(VERMILION, "dash"),
+            "Adam that divides by the largest $v$ so far, so that a rate never rises again (Reddi et al. 2018).",
+        ),
+        "Adamax": (
+            Style(ORANGE, "dot"),
+            "Adam that divides by the largest recent gradient in place of $\\sqrt{v}$ (Kingma & Ba 2015).",
+        ),
+        "Adafactor": (
+            Style(SKY, "dash"),
+            "for a matrix it keeps one average of squares a row and one a column; steps are relative to the "
+            "parameters’ size, never above $1/\\sqrt{t}$ of it (Shazeer & Stern 2018).",
+        ),
+        "Muon": (
+            Style(OCHRE),
+            "for every matrix (embeddings, too) it makes the averaged gradient orthogonal, in bfloat16; all other "
+            "parameters (biases, norms, convolutions) go by AdamW at `adamw_lr_times` (1) times the learning rate, "
+            "with the lane's betas and epsilon (Jordan et al. 2024).",
+        ),
+        "Adam": (Style(VERMILION, "dashdot"), "Adam with L2 decay."),
+        "AdamW": (Style(VERMILION, "longdash"), "Adam with decoupled decay (Loshchilov & Hutter 2019)."),
+        "RAdam": (Style(BLUE, "dash"), "RAdam with the threshold at 5 and L2 decay: our `radam` with profile torch."),
+        "RMSprop": (Style(ORANGE, "dashdot"), "it divides by the root of an average of squares, not bias-corrected."),
+        "Adagrad": (Style(SKY, "dot"), "it divides by the root of the sum of all squares so far (Duchi et al. 2011)."),
+        "Adadelta": (Style(SKY, "dashdot"), "RMSprop with steps in units of its own recent steps (Zeiler 2012)."),
+        "Rprop": (
+            Style(GREEN, "dot"),
+            "the gradient’s signs alone: a parameter’s step grows while the sign stays and shrinks when it turns; "
+            "the learning rate is the first step’s size. Made for full batches.",
+        ),
+        "SGD": (Style(GREY, "dot"), "gradient descent, with `momentum`, `dampening` and `nesterov` as in torch."),
+        "ASGD": (Style(GREY, "dashdot"), "gradient descent whose rate falls slowly; its average is not evaluated."),
+    }.items()
+}
 METHOD_ROWS |= {
     name: MethodRow(Style(GREY, "longdash"), f"{method.label}.")
-    for name, method in METHODS.items()
+    for name, method in LANE_METHODS.items()
     if name not in METHOD_ROWS
 }
 STYLES: dict[str, Style] = {name: row.style for name, row in METHOD_ROWS.items()}

@@ -12,9 +12,11 @@ from dashboard.figures.race import apart, loss_figure, metric_figure
 from dashboard.figures.race_parts import add, panels, traces
 from radam_core.methods import METHODS
 from radam_core.race.quantities import QUANTITIES
+from radam_core.torch_methods import PREFIX, TORCH_METHODS
 
 # Optimizers of torch in the colours of what they are, and a method of ours by its name.
-BY_OPTIMIZER = {method.label: STYLES[name] for name, method in METHODS.items()} | {
+BY_OPTIMIZER = {method.name.removeprefix(PREFIX): STYLES[name] for name, method in TORCH_METHODS.items()}
+BY_OPTIMIZER |= {method.label: STYLES[name] for name, method in METHODS.items()} | {
     "RAdam": STYLES["radam"],
     "Adam": STYLES["adam"],
     "AdamW": STYLES["adam"],

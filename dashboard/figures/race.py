@@ -23,7 +23,7 @@ import plotly.graph_objects as go
 
 from dashboard.asked.config import RaceConfig
 from dashboard.figures.curvature import curvature_figure
-from dashboard.figures.look import GREY, Style
+from dashboard.figures.look import DASHES, GREY, Style
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import line
 from dashboard.figures.race_parts import Labelled, add, faint, panels, planned, planned_traces, shown, traces
@@ -35,8 +35,6 @@ from radam_core.race.quantities import QUANTITIES
 from radam_core.simulation import log_spaced_steps
 from radam_core.theory import rectification, variance_log_psi_exact
 
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-
 
 def lane_styles(config: RaceConfig, beside: Sequence[Style] = ()) -> list[Style]:
     """Each lane in its method's colour; `beside`: of the run it is compared with."""
@@ -44,13 +42,19 @@ def lane_styles(config: RaceConfig, beside: Sequence[Style] = ()) -> list[Style]
 
 
 def apart(wished: Sequence[Style], beside: Sequence[Style] = ()) -> list[Style]:
-    """Styles for lanes that keep their colours; no two of a colour have one dash."""
+    """Styles for lanes that keep their colours; no two of a colour have one dash, and no two lanes as far as there are
+    enough of them."""
     styles: list[Style] = []
-    for wish in wished:
+    for place, wish in enumerate(wished):
         style = replace(wish, width=min(wish.width, 3.0))
-        taken = [other.dash for other in (*beside, *styles) if other.color == style.color]
-        wanted = [dash for dash in (style.dash, *_DASHES) if not (beside and dash == "solid")]
-        dash = min(wanted, key=taken.count)  # the first that is free, or the least used one
+        taken = [other.dash for other in (*beside, *styles)]
+        alike = [other.dash for other in (*beside, *styles) if other.color == style.color]
+        to_come = [other.dash for other in wished[place + 1 :]]
+        free = [dash for dash in DASHES if not (beside and dash == "solid")]
+        if style.dash in free and style.dash not in taken:
+            dash = style.dash
+        else:  # the one of the least use, and of those that nobody else wishes
+            dash = min(free, key=lambda one: (alike.count(one), taken.count(one), to_come.count(one)))
         styles.append(replace(style, dash=dash, width=1.8 if beside else style.width))
     return styles
 
@@ -131,8 +135,10 @@ def rho_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int) -> go
     rows: tuple[list[go.Scatter], list[go.Scatter]] = ([], [])
     live = [planned_traces(lanes, styles, t, columns[name]) for name in ("rho", "r")]
     for k, lane in enumerate(lanes):
+        if not lane.method.theory:
+            continue  # no average of squares by a beta2: no rho_t
         beta2 = lane.method.betas[1]
-        first = all(beta2 != other.method.betas[1] for other in lanes[:k])
+        first = all(beta2 != other.method.betas[1] or not other.method.theory for other in lanes[:k])
         if first:
             rows[0].append(faint(t, columns["rho"][:, k], f"ρ, β₂ = {beta2:g}", Style(GREY)))
             rows[1].append(faint(t, rectification(t, beta2), f"r, β₂ = {beta2:g}", Style(GREY)))
@@ -157,8 +163,8 @@ def psi_figure(lanes: Sequence[Lane], styles: Sequence[Style], steps: int, half_
         add(figure, row, traces(lanes, styles, column, "spread", mode="lines+markers"))
     t, plain = log_spaced_steps(1, max(steps, 2), 60), Style(GREY, "dot")
     # GI-Adam's average starts otherwise.
-    averages = [one.method for one in lanes if one.method.adaptive and one.method.second_moment_start == "zero"]
-    for beta2 in sorted({method.betas[1] for method in averages}):
+    methods = [one.method for one in lanes if one.method.adaptive and one.method.theory]
+    for beta2 in sorted({method.betas[1] for method in methods if method.second_moment_start == "zero"}):
         theory = line(t, variance_log_psi_exact(t, beta2), f"theory, β₂ = {beta2:g}", plain)
         add(figure, 1, [theory])
     if half_batch_steps:

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
-from dashboard.figures.look import BETA2_SCALE, Style
+from dashboard.figures.look import BETA2_STYLES
 from dashboard.figures.methods import STYLES, WARMUP_CURVES
 from dashboard.figures.parts import level, line, log_axis, shade_momentum_phase, step_axis, y_axis
 from radam_core.comparison import settled_step
@@ -69,11 +69,12 @@ def learning_rate_figure(
 def beta2_figure(beta2s: Sequence[float], threshold: float) -> go.Figure:
     """r_t for several beta2 at once."""
     t = steps_to_draw(settled_step(max(beta2s)), log_t=True)
-    colors = [BETA2_SCALE[round(i * (len(BETA2_SCALE) - 1) / max(1, len(beta2s) - 1))] for i in range(len(beta2s))]
+    most = len(BETA2_STYLES) - 1
+    styles = [BETA2_STYLES[round(i * most / max(1, len(beta2s) - 1))] for i in range(len(beta2s))]
     figure = go.Figure(
         [
-            line(t, rectification(t, beta2, threshold), f"β<sub>2</sub> = {beta2:g}", Style(color, width=3))
-            for beta2, color in zip(sorted(beta2s), colors, strict=True)
+            line(t, rectification(t, beta2, threshold), f"β<sub>2</sub> = {beta2:g}", style)
+            for beta2, style in zip(sorted(beta2s), styles, strict=True)
         ]
     )
     step_axis(figure, log_t=True)

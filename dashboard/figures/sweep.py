@@ -11,20 +11,23 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.asked.sweep_config import LR, WARMUP, Cell, SweepConfig
+from dashboard.asked.grid import Grid, GridCell
+from dashboard.asked.sweep_config import LR, WARMUP
 from dashboard.evidence.findings import Findings, Line, Rate
 from dashboard.evidence.outcomes import CellOutcome
-from dashboard.figures.look import VERMILION, Style
+from dashboard.figures.look import DASHES, GREY, VERMILION, Style, shade
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import band, level, line, log_axis, step_axis, x_axis, y_axis
 
-SPARE = ("#5B3A8E", "#8A4B2A", "#3F6B3A")  # for more contenders of one method than there are dashes; no method's own
+SPARE = ("#8A5BC4", "#A05A2C", "#5C7F3A")  # for more contenders of one method than there are dashes; no method's own
+POINTS = ("circle", "square", "diamond", "x", "triangle-up", "cross")
+UNKNOWN = Style(GREY)  # of an own model's file, by an optimizer that is none of ours
 ROW_PIXELS, GAP_PIXELS, AROUND_PIXELS = 30, 44, 110
 MOST_WRITTEN = 14  # columns of a map whose cells have their number written into them
 SYMBOLS = {LR: "lr", WARMUP: "warmup", "beta2": "β₂", "beta1": "β₁", "eps": "ε", "frozen_steps": "frozen"}
 
 
-def row_name(config: SweepConfig, cell: Cell, every_seed: bool) -> str:
+def row_name(config: Grid, cell: GridCell, every_seed: bool) -> str:
     """A row of a map: where the cell stands on all axes but that of the learning rates."""
     own = [f"{SYMBOLS.get(name, name)} {_plain(value)}" for name, value in cell.values.items() if name != LR]
     own = [text for name, text in zip([n for n in cell.values if n != LR], own, strict=True) if _runs(config, name)]
@@ -32,7 +35,7 @@ def row_name(config: SweepConfig, cell: Cell, every_seed: bool) -> str:
     return ", ".join([*own, *seed])
 
 
-def _runs(config: SweepConfig, axis: str) -> bool:
+def _runs(config: Grid, axis: str) -> bool:
     return len(config.axes[axis]) > 1
 
 
@@ -40,7 +43,7 @@ def _plain(value: Any) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
-def maps_figure(config: SweepConfig, every_seed: bool = False) -> go.Figure:
+def maps_figure(config: Grid, every_seed: bool = False) -> go.Figure:
     """A map a contender, one above the other: learning rates from left to right, the other axes upwards."""
     panels = [_panel(config, number, every_seed) for number in range(len(config.contenders))]
     heights = [ROW_PIXELS * len(rows) for rows, _ in panels]
@@ -80,18 +83,18 @@ def maps_figure(config: SweepConfig, every_seed: bool = False) -> go.Figure:
     return figure
 
 
-def _has_lengths(config: SweepConfig) -> bool:
+def _has_lengths(config: Grid) -> bool:
     """Whether the rows of a map are warmup lengths and nothing else."""
     return [name for name in config.axes if name != LR and _runs(config, name)] == [WARMUP]
 
 
-def _other_rates(config: SweepConfig, number: int) -> bool:
+def _other_rates(config: Grid, number: int) -> bool:
     return config.contenders[number].lr_times != 1 or (
         number + 1 < len(config.contenders) and config.contenders[number + 1].lr_times != 1
     )
 
 
-def _title(config: SweepConfig, number: int) -> str:
+def _title(config: Grid, number: int) -> str:
     return f"<b>{_escaped(config.contenders[number].label)}</b>"
 
 
@@ -99,15 +102,20 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _panel(config: SweepConfig, number: int, every_seed: bool) -> tuple[list[str], list[list[list[int]]]]:
+def _panel(config: Grid, number: int, every_seed: bool) -> tuple[list[str], list[list[list[int]]]]:
     """The names of a contender's rows, and the places of the lanes in each of its cells."""
     rows: dict[str, list[list[int]]] = {}
-    for cell in config.cells:
+    for cell in sorted(config.cells, key=lambda cell: _upwards(config, cell)):
         if cell.contender == number:
             name = row_name(config, cell, every_seed)
             row = rows.setdefault(name, [[] for _ in config.axes[LR]])
             row[cell.at.get(LR, 0)].append(cell.place)
     return list(rows), list(rows.values())
+
+
+def _upwards(config: Grid, cell: GridCell) -> tuple[list[int], int]:
+    """Where a cell's row stands: own models' lanes come in the order in which they were trained."""
+    return [cell.at.get(name, 0) for name in config.axes if name != LR], list(config.seeds).index(cell.seed)
 
 
 def _axes(
@@ -151,31 +159,40 @@ def _needs(number: int) -> go.Scatter:
 
 
 def line_styles(found: Findings) -> list[Style]:
-    """Each line in its contender's colour: several of one contender from pale to full. No two contenders look alike."""
+    """Each line in its contender's colour: several of one contender in shades of it, the last
+    in its own. No two contenders look alike."""
     styles: list[Style] = []
     taken: list[tuple[str, str]] = []
     for number, contender in enumerate(found.config.contenders):
-        base = STYLES[contender.method]
-        dashes = (base.dash, "solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-        free = (pair for color in (base.color, *SPARE) for dash in dashes if (pair := (color, dash)) not in taken)
-        color, dash = next(free)
+        base = STYLES.get(contender.method) or UNKNOWN
+        free = [
+            pair
+            for color in (base.color, *SPARE)
+            for dash in (base.dash, *DASHES)
+            if (pair := (color, dash)) not in taken
+        ]
+        used = [dash for _, dash in taken]
+        own = [pair for pair in free if pair[0] == base.color] or free
+        color, dash = min(own, key=lambda pair: used.count(pair[1]))  # the first that is least used
         taken.append((color, dash))
         count = len(found.lines_of(number))
-        styles += [Style(_paler(color, k, count), dash, 3.0) for k in range(count)]
+        styles += [Style(shade(color, 1 - (k + 1) / count), dash, 3.0) for k in range(count)]
     return styles
 
 
-def _paler(color: str, k: int, count: int) -> str:
-    """The k-th of so many shades; the last is the colour itself. They stay darker than white and lighter than black."""
-    share = 0.62 * (1 - (k + 1) / count)
-    parts = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-    return "#" + "".join(f"{round(part + (208 - part) * share):02x}" for part in parts)
+def _symbols(found: Findings) -> list[str]:
+    """The lines of a contender differ in their points, too: a shade alone is hard to tell."""
+    return [
+        POINTS[k % len(POINTS)]
+        for number in range(len(found.config.contenders))
+        for k, _ in enumerate(found.lines_of(number))
+    ]
 
 
 def rates_figure(found: Findings) -> go.Figure:
     """The paper's robustness figure: the final loss against the learning rate, mean and range over the seeds."""
     figure = go.Figure()
-    for one, style in zip(found.lines, line_styles(found), strict=True):
+    for one, style, symbol in zip(found.lines, line_styles(found), _symbols(found), strict=True):
         known = [rate for rate in one.known if np.isfinite(rate.ends).all()]
         if not known:
             continue
@@ -185,7 +202,8 @@ def rates_figure(found: Findings) -> go.Figure:
             figure.add_trace(band(lrs, low, high, one.name, style.color).update(showlegend=False, opacity=0.18))
         means = [float(np.mean(values)) for values in ends]
         hover = "lr %{x}: %{y:.3g}"
-        figure.add_trace(line(lrs, means, _escaped(one.name), style, hovertemplate=hover).update(mode="lines+markers"))
+        curve = line(lrs, means, _escaped(one.name), style, hovertemplate=hover)
+        figure.add_trace(curve.update(mode="lines+markers", marker={"symbol": symbol, "size": 8}))
     x_axis(figure, "learning rate", **log_axis())
     y_axis(figure, "final loss", **log_axis())
     _baseline(figure, found)
@@ -224,7 +242,7 @@ def courses_figure(found: Findings, steps: Sequence[int], under_way: bool = Fals
 def gradients_figure(found: Findings) -> go.Figure:
     """The median size of the gradients over the steps, mean and range over the seeds, of each contender."""
     figure = go.Figure()
-    for one, style in zip(found.lines, line_styles(found), strict=True):
+    for one, style, symbol in zip(found.lines, line_styles(found), _symbols(found), strict=True):
         cells = [cell.outcome.gradients for rate in one.rates for cell in rate.over]
         steps = sorted(set.intersection(*map(set, cells))) if cells else []
         if not steps:
@@ -234,7 +252,8 @@ def gradients_figure(found: Findings) -> go.Figure:
         if len(values) > 1:
             shade = band(t, values.min(0), values.max(0), name, style.color)
             figure.add_trace(shade.update(showlegend=False, opacity=0.18))
-        figure.add_trace(line(t, values.mean(0), name, style).update(mode="lines+markers"))
+        curve = line(t, values.mean(0), name, style)
+        figure.add_trace(curve.update(mode="lines+markers", marker={"symbol": symbol, "size": 8}))
     step_axis(figure, log_t=True, title="step")
     y_axis(figure, "median log<sub>10</sub> |g|")
     return figure

@@ -40,15 +40,17 @@ def _curves(curves: Sequence[Curve]) -> list[go.Scatter]:
     return traces
 
 
-def _said(x: Sequence[float | str], y: Sequence[float | str], counts: Sequence[int]) -> go.Scatter:
-    """How many of a class said what, as circles."""
+def _said(
+    x: Sequence[float | str], y: Sequence[float | str], counts: Sequence[int], beside: str = "middle right"
+) -> go.Scatter:
+    """How many of a class said what, as circles with the number `beside` them."""
     return go.Scatter(
         x=list(x),
         y=list(y),
         name=CLASS,
         mode="markers+text",
         text=[str(count) for count in counts],
-        textposition="middle center",
+        textposition=beside,
         marker={
             "symbol": "circle-open",
             "color": GREY,
@@ -69,6 +71,7 @@ def starts_figure(curves: Sequence[Curve]) -> go.Figure:
     figure = go.Figure(_curves(curves))
     step_axis(figure, log_t=False, title="step")
     y_axis(figure, "share of the learning rate in force", range=[-0.03, 1.05])
+    figure.layout.showlegend = True  # one curve, too, has a name
     return figure
 
 
@@ -117,6 +120,7 @@ def learned_figure(
     y_axis(
         figure, "learns: share of the seeds", range=[-0.08, 1.22], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1]
     )
+    figure.layout.showlegend = True  # one curve, too, has a name
     return figure
 
 
@@ -164,12 +168,14 @@ def gradient_figure(
     """The median gradient over the first steps; a guess is how many powers of ten it has lost at step `at`."""
     figure = go.Figure(_curves(curves))
     if said:
-        figure.add_trace(_said([at] * len(said), [start - fall for fall, _ in said], [count for _, count in said]))
+        x = [at * 0.7 ** (place % 2) for place in range(len(said))]
+        figure.add_trace(_said(x, [start - fall for fall, _ in said], [count for _, count in said]))
     if own is not None:
         figure.add_trace(line([1, at], [start, start - own], OWN, PREDICTED).update(mode="lines+markers"))
     step_axis(figure, log_t=True, title="step")
     figure.layout.xaxis.range = [-0.05, 2.05]
     y_axis(figure, "median log<sub>10</sub> |g|", range=[start - 6.6, start + 0.5])
+    figure.layout.showlegend = True  # one curve, too, has a name
     return figure
 
 
@@ -199,10 +205,12 @@ def fan_figure(
         figure.add_trace(line(beside, ends, f"{name}: {ratio:g} times", style).update(mode="lines+markers"))
     if said:
         upper = [middle * float(np.sqrt(ratio)) for ratio, _ in said]
-        figure.add_trace(_said([at * 0.85] * len(said), upper, [count for _, count in said]))
+        beside = [at * 0.85 * 0.6 ** (place % 3) for place in range(len(said))]  # neighbours are apart
+        figure.add_trace(_said(beside, upper, [count for _, count in said], "middle left"))
     step_axis(figure, log_t=True)
     figure.layout.xaxis.range = [-0.03, float(np.log10(t[-1]))]
     y_axis(figure, "1/√v̂<sub>t</sub>, in units of 1/σ", **log_axis(), range=[-0.6, 1.1])
+    figure.layout.showlegend = True  # one curve, too, has a name
     return figure
 
 
@@ -215,12 +223,15 @@ def length_figure(
         star = {"symbol": "star", "color": VERMILION, "size": 16}
         figure.add_trace(go.Scatter(x=[came], y=[share], name=f"step {came:,.0f}", mode="markers", marker=star))
     if said:
-        figure.add_trace(_said([value for value, _ in said], [share] * len(said), [count for _, count in said]))
+        figure.add_trace(
+            _said([value for value, _ in said], [share] * len(said), [count for _, count in said], "bottom center")
+        )
     if own is not None:
         figure.add_trace(line([own, own], [0, share], f"{OWN}: {own:,.0f}", PREDICTED).update(mode="lines+markers"))
     step_axis(figure, log_t=True)
     y_axis(figure, "r<sub>t</sub>", range=[0, 1.08])
     level(figure, share, f"{share:g}", above=True, left=True)
+    figure.layout.showlegend = True  # one curve, too, has a name
     return figure
 
 

@@ -98,11 +98,10 @@ def paper_simulation_figure(simulation: SimulatedVariance) -> go.Figure:
     for i in range(len(titles)):
         place = {"row": i // 3 + 1, "col": i % 3 + 1}
         curves = {
-            "Var[ψ<sub>t</sub>]": (simulation.variance[i], VERMILION),
-            "Var[r<sub>t</sub> ψ<sub>t</sub>]": (simulation.rectified[i], BLUE),
+            "Var[ψ<sub>t</sub>]": (simulation.variance[i], Style(VERMILION, "dash")),
+            "Var[r<sub>t</sub> ψ<sub>t</sub>]": (simulation.rectified[i], Style(BLUE)),
         }
-        for name, (curve, color) in curves.items():
-            style = Style(color)
+        for name, (curve, style) in curves.items():
             figure.add_trace(line(simulation.t, curve, name, style, legendgroup=name, showlegend=i == 0), **place)
     figure.update_xaxes(**log_axis())
     figure.update_xaxes(title_text="step t", row=2)
@@ -122,8 +121,8 @@ _SIZE_STYLES = {
     "variance": Style(VERMILION, "dash"),
     "spread": Style(VERMILION, "dot"),
     "rectification": STYLES["radam"],
-    "median": Style(GREEN, width=4),
-    "rms": Style(GREEN, "dot"),
+    "median": Style(GREEN, "longdash", 4),
+    "rms": Style(GREEN, "dashdot"),
 }
 
 

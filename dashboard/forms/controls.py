@@ -163,7 +163,7 @@ def _from_link(name: str, values: list[str], allowed: dict[str, Any], default: A
 def beta2_control(*thresholds: float) -> float:
     """beta2 on a log scale of 1 - beta2, with what follows from it at these thresholds; the paper's is 4."""
     beta2 = pick(
-        "**$\\beta_2$**, memory of the squared gradients",
+        "β₂, memory of the squared gradients",
         "beta2",
         BETA2S,
         0.999,
@@ -192,7 +192,7 @@ def beta2_facts(beta2: float, thresholds: tuple[float, ...]) -> str:
 
 
 def threshold_control() -> float:
-    return choose("Rectify: $\\rho_t >$", "threshold", (4.0, 5.0), 4.0, show=compact)
+    return choose("Rectify: ρₜ >", "threshold", (4.0, 5.0), 4.0, show=compact)
 
 
 def log_t_control() -> bool:
@@ -201,7 +201,7 @@ def log_t_control() -> bool:
 
 def mu_control() -> float:
     return pick(
-        "**$\\mu$**, mean of the gradient (noise has size 1)",
+        "μ, mean of the gradient (noise has size 1)",
         "mu",
         MUS,
         0.0,

@@ -8,9 +8,12 @@ import streamlit as st
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.norms import NORMS, STEPS, norm_race
 from dashboard.asked.protocol import LR, UNTUNED
+from dashboard.browser import address
 from dashboard.engine.engine import Engine
 from dashboard.forms import controls
 from dashboard.forms.cost import duration
+from dashboard.forms.race_form import plain
+from dashboard.forms.race_link import hidden_keys, hidden_text
 from dashboard.forms.race_run import LANE_KEY
 from dashboard.forms.starting import try_to_start
 from dashboard.runs.states import FINISHED
@@ -29,13 +32,11 @@ def norm_controls() -> Pair:
     """The controls in one row, and the two races that they describe."""
     columns = st.columns([4, 5, 4, 3, 3], gap="medium")
     with columns[0]:
-        depth = controls.pick(
-            "**Depth**", "depth", DEPTHS, 6, help="Layers of the encoder, and as many of the decoder."
-        )
+        depth = controls.pick("Depth", "depth", DEPTHS, 6, help="Layers of the encoder, and as many of the decoder.")
     with columns[1]:
-        lr = controls.pick("**Learning rate** of all lanes", "lr", controls.LEARNING_RATES, LR)
+        lr = controls.pick("Learning rate of all lanes", "lr", controls.LEARNING_RATES, LR)
     with columns[2]:
-        warmup = controls.pick("**Warmup**, steps", "warmup", WARMUPS, UNTUNED, help="Of the lane that has one.")
+        warmup = controls.pick("Warmup, steps", "warmup", WARMUPS, UNTUNED, help="Of the lane that has one.")
     with columns[3]:
         seed = controls.pick("Seed", "seed", SEEDS, 0, help="Of the weights and of the order of the batches.")
     with columns[4]:
@@ -97,9 +98,20 @@ def act(engine: Engine | None, asked: object, runs: Sequence[str]) -> None:
 
 
 def hidden_lanes() -> list[str]:
-    """The lanes that the visitor hid, as "run:lane"; all settings have the same lanes."""
-    return list(st.session_state.get(_HIDDEN, []))
+    """The lanes that the visitor or the link hid, as "run:lane"; all settings have the same lanes. The address says
+    them."""
+    try:
+        for text in address.asked("hide"):
+            st.session_state[_HIDDEN] = hidden_keys(text)
+    except ValueError as problem:
+        st.warning(f"The link asked for lanes that are none: {plain(str(problem))}.")
+    hidden = list(st.session_state.get(_HIDDEN, []))
+    if hidden:
+        address.say("hide", [hidden_text(hidden)])
+    return hidden
 
 
-def hide_lanes(keys: Sequence[object]) -> None:
-    st.session_state[_HIDDEN] = [key for key in map(str, keys) if LANE_KEY.fullmatch(key)]
+def hide_lanes(keys: object) -> None:
+    st.session_state[_HIDDEN] = [
+        key for key in map(str, keys if isinstance(keys, list) else []) if LANE_KEY.fullmatch(key)
+    ]

@@ -58,4 +58,4 @@ def _nothing_to_do() -> None:
 
 
 def _hide() -> None:
-    hide_lanes(st.session_state["race"].get("hidden") or [])
+    hide_lanes(st.session_state["race"].get("hidden"))

@@ -14,15 +14,15 @@ import streamlit as st
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import PRESETS, task_race
 from dashboard.forms import controls
-from dashboard.forms.race_lanes import AS_THE_METHOD, Shared, lane_table, lanes_of, shared_settings
+from dashboard.forms.race_lanes import AS_THE_METHOD, OPTIONS, Shared, lane_table, lanes_of, shared_settings
 from dashboard.hosting.bounds import helped
 from dashboard.words.race_words import story
 from dashboard.words.sentences import never_rectified
 from demo_models import TASKS
 from demo_models.task import Setting
-from radam_core.methods import METHODS
 from radam_core.schedules import WARMUPS
 from radam_core.theory import first_rectified_step
+from radam_core.torch_methods import LANE_METHODS
 
 DEFAULT = next(iter(PRESETS))
 TASK_PREFIX = "task: "
@@ -80,7 +80,7 @@ def race_controls(devices: tuple[str, ...]) -> RaceConfig | None:
     base = state[_BASE]
     common = shared_settings(base)
     with columns[1]:
-        beta2 = _notch("$\\beta_2$, memory of the squares", "beta2", controls.BETA2S, common.beta2)
+        beta2 = _notch("β₂, memory of the squares", "beta2", controls.BETA2S, common.beta2)
     with columns[2]:
         lr = _notch("Learning rate", "lr", controls.LEARNING_RATES, common.lr)
     with columns[3]:
@@ -138,6 +138,8 @@ def _notch(label: str, name: str, listed: tuple[float, ...], value: float) -> fl
 def _number(place: Any, label: str, name: str, value: float, **settings: Any) -> Any:
     return place.number_input(label, value=value, key=_key(name), persist_state=_KEPT, **settings)
 
+
+_OPTIONS = "What an optimizer of torch has beyond the other columns: momentum_decay=0.01 for torch.NAdam, say."
 
 # What a label cannot say.
 _HELP = {
@@ -208,13 +210,14 @@ def _lanes_control() -> None:
         alt="The lanes of the race",
         column_config={
             "label": st.column_config.TextColumn("lane", max_chars=60),
-            "method": st.column_config.SelectboxColumn("method", options=list(METHODS), required=True),
+            "method": st.column_config.SelectboxColumn("method", options=list(LANE_METHODS), required=True),
             "lr": number_column("learning rate", format="%g"),
             "beta2": number_column("β₂", format="%g"),
             "warmup": st.column_config.SelectboxColumn("warmup", options=[k for k in WARMUPS if k != "radam"]),
             "warmup_steps": number_column("its steps", format="%g"),
             "eps": number_column("epsilon", format="%g"),
             "weight_decay": number_column("weight decay", format="%g"),
+            OPTIONS: st.column_config.TextColumn("torch’s options", help=_OPTIONS, max_chars=200),
             "others": None,
         },
     )

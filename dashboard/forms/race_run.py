@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Sequence
 
 import streamlit as st
 
@@ -155,9 +154,11 @@ def hidden_lanes(config: RaceConfig | OwnConfig, compared: RaceConfig | None) ->
     return [key for key in st.session_state.get(_HIDDEN, []) if key in keys]
 
 
-def hide_lanes(keys: Sequence[object]) -> None:
+def hide_lanes(keys: object) -> None:
     """What the browser says is hidden: its page shows nothing else, so what is no lane's key is no lane."""
-    st.session_state[_HIDDEN] = [key for key in map(str, keys) if LANE_KEY.fullmatch(key)]
+    st.session_state[_HIDDEN] = [
+        key for key in map(str, keys if isinstance(keys, list) else []) if LANE_KEY.fullmatch(key)
+    ]
 
 
 def run_name(run: Run[RaceConfig] | Run[OwnConfig]) -> str:

@@ -14,13 +14,13 @@ from dashboard.asked.sweep_presets import SWEEPS, contender
 from dashboard.forms.race_form import plain
 from dashboard.hosting.bounds import helped
 from demo_models import TASKS
-from radam_core.methods import METHODS
+from radam_core.torch_methods import LANE_METHODS
 
 DEFAULT = next(iter(SWEEPS))
 CUSTOM = "from the link"
 _BASE, _NUMBER, _CHOICE, _ALLOWED, MORE = "sweep-base", "sweep-number", "sweep-choice", "sweep-allowed", "sweep-more"
 _KEPT: Literal["session"] = "session"
-_LABELS = {LR: "Learning rates", WARMUP: "Warmup lengths, steps", "beta2": "$\\beta_2$"}
+_LABELS = {LR: "Learning rates", WARMUP: "Warmup lengths, steps", "beta2": "β₂"}
 _HELP = "Numbers with commas, such as 0.001, 0.003, 0.01, or a log range: 0.001 to 0.02 in 8."
 _LISTED = "{} values: {}"
 
@@ -126,12 +126,12 @@ def _story(choice: str, base: SweepConfig) -> str:
 def _more_controls(base: SweepConfig) -> dict[str, Any]:
     """The methods, and the task with its settings."""
     named = {one.label: one.model_dump() for one in base.contenders}
-    offered = [*named, *(method.label for method in METHODS.values() if method.label not in named)]
+    offered = [*named, *(method.label for method in LANE_METHODS.values() if method.label not in named)]
     chosen = st.multiselect("Methods", offered, list(named), key=_key("methods"), persist_state=_KEPT)
-    by_label = {method.label: name for name, method in METHODS.items()}
+    by_label = {method.label: name for name, method in LANE_METHODS.items()}
     contenders = [named[label] if label in named else contender(by_label[label]) for label in chosen]
     for one in contenders:
-        method = METHODS[one["method"]]
+        method = LANE_METHODS[one["method"]]
         if has_warmup_length(method) and WARMUP not in base.axes and WARMUP not in one["lane"]:
             one["lane"] = {**one["lane"], WARMUP: 200}
     own = [setting for setting in TASKS[base.task].settings if not setting.local]

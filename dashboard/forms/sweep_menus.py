@@ -5,12 +5,13 @@ import time
 import pandas as pd
 import streamlit as st
 
+from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.engine.engine import Engine
 from dashboard.evidence.findings import Findings
 from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_form import choice_of
-from dashboard.forms.sweep_run import SweepLink, named, open_run
+from dashboard.forms.sweep_run import SweepLink, named, open_kept
 from dashboard.hosting.bounds import kept
 from dashboard.runs.downloads import as_csv, as_parquet
 from dashboard.runs.store import Run
@@ -22,7 +23,8 @@ def recent(engine: Engine) -> None:
     with st.popover("Runs", icon=":material/history:", key="sweep-runs", on_change="rerun") as menu:
         if not menu.open:
             return
-        runs = {run.id: run for run in engine.recent_sweeps()}
+        known: list[Run[SweepConfig] | Run[OwnMapConfig]] = [*engine.recent_sweeps(), *engine.recent_own_maps()]
+        runs = {run.id: run for run in sorted(known, key=lambda run: -run.used)}
         if not runs:
             st.markdown("No sweep was run here yet.")
         if kept():
@@ -31,15 +33,18 @@ def recent(engine: Engine) -> None:
             "Open a sweep", runs, None, format_func=lambda i: run_name(runs[i]), key="sweep-open", width=620
         )
         if chosen:
-            st.button("Open", on_click=open_run, args=(runs[chosen],))
+            st.button("Open", on_click=open_kept, args=(runs[chosen],))
         else:
             st.button("Open", disabled=True)
 
 
-def run_name(run: Run[SweepConfig]) -> str:
+def run_name(run: Run[SweepConfig] | Run[OwnMapConfig]) -> str:
     """A sweep in a line of a list."""
     config = run.config
-    name = choice_of(config) or f"{config.task}, {config.size} lanes, {config.steps} steps"
+    if isinstance(config, OwnMapConfig):
+        name = f"own model, {config.title[:60]}"
+    else:
+        name = choice_of(config) or f"{config.task}, {config.size} lanes, {config.steps} steps"
     minutes = (time.time() - run.updated) / 60
     ago = "just now" if minutes < 1 else f"{minutes:.0f} min ago" if minutes < 90 else f"{minutes / 60:.0f} h ago"
     return f"{name}: {run.state}, {ago}"

@@ -1,12 +1,14 @@
 """Which sweep the page shows: what an address asks for, what was run last, and the race that some cells make."""
 
+import sqlite3
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import cast
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.browser import address
@@ -19,6 +21,7 @@ from dashboard.runs.store import Run, run_id
 from dashboard.server.visitor import visitor_id
 
 _RUN, _ATTEMPT, _LINK, _SEEN, _REFUSED = "sweep-run", "sweep-attempt", "sweep-link", "sweep-seen", "sweep-refused"
+OWN = "sweep-own"  # the id of an own model's map, while the page shows one
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,10 @@ def follow_link(engine: Engine | None) -> None:
     if link in (SweepLink(), st.session_state.get(_LINK)):
         return
     run = engine.sweep(link.run) if engine and link.run else None
+    own = engine.own_map(link.run) if engine and link.run and not run else None
+    show_own(own.id if own else "")
+    if own:  # it holds all that can be shown, and no sweep stands behind it
+        return
     if run:
         open_run(run)
     try:
@@ -87,6 +94,19 @@ def follow_link(engine: Engine | None) -> None:
         _refuse(
             f"This server does not have the run {plain(link.run[:20])} of the link: runs that nobody uses are dropped."
         )
+
+
+def show_own(run: str) -> None:
+    """From now on the page shows this map of an own model; with "", sweeps again."""
+    st.session_state[OWN] = run
+
+
+def open_kept(run: Run[SweepConfig] | Run[OwnMapConfig]) -> None:
+    """One of the server's sweeps, of either kind."""
+    if run.config.kind == OwnMapConfig.kind:
+        show_own(run.id)
+    else:
+        open_run(cast(Run[SweepConfig], run))
 
 
 def open_run(run: Run[SweepConfig]) -> None:
@@ -139,8 +159,14 @@ def shown_run(engine: Engine | None, config: SweepConfig | None) -> Run[SweepCon
     return engine.recorded_sweep(config) if config else None
 
 
-def race_of_cells(engine: Engine, run: Run[SweepConfig], places: Sequence[object]) -> str:
-    """The run of the race that these lanes make, for the race page; `ValueError` says why there is none."""
-    known = {place for place in places if isinstance(place, int) and 0 <= place < run.config.size}
-    (race,) = starting.start(engine, run.config.race_of(sorted(known)))
+def race_of_cells(engine: Engine, run: Run[SweepConfig], places: object) -> str:
+    """The run of the race that these lanes make, for the race page; `ValueError` says why there is none.
+
+    The places are a browser's word, and may be anything."""
+    given = places if isinstance(places, list) else []
+    known = {place for place in given if isinstance(place, int) and 0 <= place < run.config.size}
+    try:
+        (race,) = starting.start(engine, run.config.race_of(sorted(known)))
+    except sqlite3.Error as problem:  # a full disk, say
+        raise ValueError(f"The run cannot be stored: {problem}.") from None
     return race

@@ -1,17 +1,22 @@
 """How much may be sent to a hosted copy: bodies of requests, messages on websockets, figures to be made a minute."""
 
 import asyncio
+import re
 
+from google.protobuf.message import DecodeError
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dashboard.hosting.settings import Hosting
 from dashboard.hosting.starts import Starts
 
 UPLOADS, FIGURES = "/_stcore/upload_file", "/api/figures/"
 TOO_LARGE = 1009  # the websocket's word for it
+NOT_BINARY, NO_MESSAGE = 1003, 1002
 _NO_BODY = ("GET", "HEAD", "OPTIONS")
+_LENGTH = re.compile("[0-9]{1,18}")
 
 
 class _TooMuchError(Exception):
@@ -49,7 +54,7 @@ class BoundedRequests:
         """A body is refused by what it says of its length, or else as soon as more has come."""
         too_much = PlainTextResponse(f"a request here may have at most {most:,} bytes", 413)
         length = HTTPConnection(scope).headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > most:
+        if not _LENGTH.fullmatch(length) or int(length) > most:
             await too_much(scope, receive, send)
             return
         size, started = 0, False
@@ -78,10 +83,25 @@ class BoundedRequests:
 
         async def bounded() -> Message:
             message = await receive()
-            size = len(message.get("bytes") or b"") + len(message.get("text") or "")
-            if message["type"] != "websocket.receive" or size <= most:
+            problem = _problem(message, most) if message["type"] == "websocket.receive" else 0
+            if not problem:
                 return message
-            await send({"type": "websocket.close", "code": TOO_LARGE})
-            return {"type": "websocket.disconnect", "code": TOO_LARGE}
+            await send({"type": "websocket.close", "code": problem})
+            return {"type": "websocket.disconnect", "code": problem}
 
         return bounded
+
+
+def _problem(message: Message, most: int) -> int:
+    """Why a websocket's message is refused, in the websocket's word for it. Streamlit would close it, too, but only
+    after an error that fills the log."""
+    data, text = message.get("bytes"), message.get("text")
+    if len(data or b"") + len(text or "") > most:
+        return TOO_LARGE
+    if data is None:
+        return NOT_BINARY
+    try:
+        BackMsg().ParseFromString(data)
+    except DecodeError:
+        return NO_MESSAGE
+    return 0

@@ -7,6 +7,7 @@ import hashlib
 import json
 import logging
 import os
+import sqlite3
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,7 +40,11 @@ def load(store: Store, where: Path | None = None) -> int:
             continue
         lanes = [(lane.outline, lane.records) for lane in found.lanes]
         date = datetime.fromisoformat(found.made.date).replace(tzinfo=UTC).timestamp()
-        store.add_recording(found.config, json.dumps({"file": digest, **asdict(found.made)}), lanes, date)
+        try:
+            store.add_recording(found.config, json.dumps({"file": digest, **asdict(found.made)}), lanes, date)
+        except sqlite3.Error as error:  # a full disk: the others will not fit in either
+            log.warning("The recordings cannot be stored: %s", error)
+            return taken
         taken += 1
     return taken
 

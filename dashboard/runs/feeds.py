@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 from weakref import WeakValueDictionary
 
+from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.runs.feed import Feed, LaneFeed, RunFeed, Status
 from dashboard.runs.store import Run, Store
@@ -112,7 +113,7 @@ class Feeds:
                 feed.wake()
 
     def _made(self, run: Run[Any]) -> Feed:
-        if isinstance(run.config, SweepConfig):
+        if isinstance(run.config, SweepConfig | OwnMapConfig):
             return SweepFeed(run, run.config, self.store, self.lane)
         return RunFeed(run, [self.lane(lane) for lane in run.lanes])
 

@@ -105,7 +105,8 @@ class Outline:
             }
             norms = found.by_group("grad_norm")
             multiplier = float(schedule_columns([self.lane], [found.t])["multiplier"][0, 0])
-            variance = _variance(found.t, self.lane.method.betas[1]) if self.lane.method.adaptive else math.nan
+            known = self.lane.method.adaptive and self.lane.method.theory
+            variance = _variance(found.t, self.lane.method.betas[1]) if known else math.nan
             told = {
                 "gradient": median,
                 "gradient_fall": self._first_gradient - median,

@@ -32,6 +32,7 @@ from typing import Any, Generic, TypeVar
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.kinds import KEPT, KeptConfig, RunConfig
 from dashboard.asked.own_config import OwnConfig
+from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.runs.records import Record
 from dashboard.runs.states import ACTIVE, CUT_OFF, CUT_OFF_MESSAGE, FINISHED, OVER, QUEUED
@@ -120,7 +121,7 @@ def default_folder() -> Path:
     return Path(os.environ.get("RADAM_LAB_RUNS") or "runs")
 
 
-Config = TypeVar("Config", RaceConfig, SweepConfig, OwnConfig, RunConfig, KeptConfig)
+Config = TypeVar("Config", RaceConfig, SweepConfig, OwnConfig, OwnMapConfig, RunConfig, KeptConfig)
 
 
 @dataclass(frozen=True)
@@ -166,9 +167,11 @@ class Store:
         self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=10)
         self._db.row_factory = sqlite3.Row
         # NORMAL in WAL mode keeps all that was committed when the process is killed; only a power cut may lose the end.
-        for pragma in ("journal_mode = wal", "synchronous = normal", "foreign_keys = on", f"user_version = {_FORM}"):
+        for pragma in ("journal_mode = wal", "synchronous = normal", "foreign_keys = on"):
             self._db.execute(f"pragma {pragma}")
         self._db.executescript(_SCHEMA)
+        if self._db.execute("pragma user_version").fetchone()[0] != _FORM:  # a full disk can be read, and not written
+            self._db.execute(f"pragma user_version = {_FORM}")
 
     def close(self) -> None:
         with self._lock:
@@ -180,10 +183,11 @@ class Store:
             self._db.execute("begin immediate")
             try:
                 yield self._db
+                self._db.execute("commit")
             except BaseException:
-                self._db.execute("rollback")
+                if self._db.in_transaction:  # SQLite has rolled back by itself where the disk is full; or has not
+                    self._db.execute("rollback")
                 raise
-            self._db.execute("commit")
 
     def read(self, query: str, *values: Any) -> list[sqlite3.Row]:
         with self._lock:

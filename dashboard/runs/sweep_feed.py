@@ -7,13 +7,15 @@ told twice changes nothing.
 
 import json
 import secrets
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
-from dashboard.asked.sweep_config import SweepConfig
+from dashboard.asked.grid import Grid
 from dashboard.evidence.outcomes import Outcome
 from dashboard.runs.feed import Feed, LaneFeed, Places, Status, event
 from dashboard.runs.outlines import Outline, from_json, to_json
@@ -27,7 +29,7 @@ _LOOKING = ThreadPoolExecutor(1, thread_name_prefix="radam-lab-outlines")  # for
 class SweepFeed(Feed):
     """Blocks while it is made: what was trained before and never outlined is read."""
 
-    def __init__(self, run: Run[Any], config: SweepConfig, store: Store, lane: Callable[[str], LaneFeed]) -> None:
+    def __init__(self, run: Run[Any], config: Grid, store: Store, lane: Callable[[str], LaneFeed]) -> None:
         super().__init__()
         self.config, self.store = config, store
         self.epoch = secrets.randbelow(10**9)  # of the list: another feed's numbers say nothing here
@@ -50,7 +52,8 @@ class SweepFeed(Feed):
 
     def _outline(self, place: int) -> Outline:
         config = self.config
-        return Outline.of_task(config.cells[place].lane.as_lane(config.steps), config.task, config.steps)
+        lane = config.cells[place].lane.as_lane(config.steps)
+        return Outline(lane, config.steps, next(iter(config.judged_by), None))
 
     @property
     def lanes(self) -> list[LaneFeed]:  # type: ignore[override]
@@ -121,7 +124,8 @@ class SweepFeed(Feed):
                 if outcome.over:
                     done[identity] = to_json(outcome)
             if done:
-                self.store.add_outlines(done)
+                with suppress(sqlite3.Error):  # a full disk: they are made again of the records
+                    self.store.add_outlines(done)
             for identity in done:
                 del self._open[identity], self._outlines[identity]
             self._looked = time.monotonic()

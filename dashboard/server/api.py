@@ -13,9 +13,10 @@ import asyncio
 import json
 import re
 import signal
+import sqlite3
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -64,7 +65,8 @@ async def _events(request: Request) -> Response:
     engine, feed = await _feed(request)
     if engine is None or feed is None:
         return _not_found()
-    await asyncio.to_thread(engine.store.touch, request.path_params["run"])
+    with suppress(sqlite3.Error):  # a full disk: it can be watched all the same
+        await asyncio.to_thread(engine.store.touch, request.path_params["run"])
     start = feed.places(request.headers.get("last-event-id") or request.query_params.get("after"))
     asked = request.query_params.get("view", SWEEP)
     view = asked if asked in VIEWS else SWEEP

@@ -22,10 +22,12 @@ from dashboard.export.pdf import pdf
 
 AT_ONCE = 2
 MOST_WAITING = 40
+MOST_HELD_BYTES = 400_000_000  # of bodies, of all who send one or wait for their turn
 WAIT_SECONDS = 60.0
 
 _turns = asyncio.Semaphore(AT_ONCE)
-_waiting = 0
+_waiting = _held = 0
+_BUSY = "too many figures are being made: try again in a moment"
 
 
 def routes() -> list[Route]:
@@ -52,29 +54,46 @@ async def _moving(request: Request) -> Response:
 
 async def _made(request: Request, most: int, form: str, make: Callable[[bytes], bytes]) -> Response:
     """The file, or a sentence."""
-    global _waiting
-    if _waiting >= MOST_WAITING:
-        return PlainTextResponse("too many figures are being made: try again in a moment", status_code=503)
-    _waiting += 1
+    global _held
+    parts: list[bytes] = []
     try:
-        body = await asyncio.wait_for(_body(request, most), WAIT_SECONDS)
-        async with _turns:
-            made = await run_in_threadpool(make, body)
+        await asyncio.wait_for(_take(request, most, parts), WAIT_SECONDS)
+        made = await _in_turn(make, b"".join(parts))
+    except _BusyError:
+        return PlainTextResponse(_BUSY, status_code=503)
     except ValueError as error:
         return PlainTextResponse(str(error), status_code=422)
     except (ClientDisconnect, TimeoutError):
         return PlainTextResponse("the figure did not arrive in time", status_code=408)
     finally:
-        _waiting -= 1
+        _held -= sum(map(len, parts))
     return Response(made, media_type=media_type(form), headers={"X-Content-Type-Options": "nosniff"})
 
 
-async def _body(request: Request, most: int) -> bytes:
-    """No more of it is read than is allowed."""
-    parts, size = [], 0
+class _BusyError(Exception):
+    pass
+
+
+async def _take(request: Request, most: int, parts: list[bytes]) -> None:
+    """No more of a body is read than is allowed. Whoever sends half of one takes no place of those who sent theirs."""
+    global _held
+    size = 0
     async for part in request.stream():
-        size += len(part)
+        parts.append(part)
+        size, _held = size + len(part), _held + len(part)
         if size > most:
             raise ValueError(f"a figure may be sent with at most {most:,} bytes")
-        parts.append(part)
-    return b"".join(parts)
+        if _held > MOST_HELD_BYTES:
+            raise _BusyError
+
+
+async def _in_turn(make: Callable[[bytes], bytes], body: bytes) -> bytes:
+    global _waiting
+    if _waiting >= MOST_WAITING:
+        raise _BusyError
+    _waiting += 1
+    try:
+        async with _turns:
+            return await run_in_threadpool(make, body)
+    finally:
+        _waiting -= 1

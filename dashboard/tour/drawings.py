@@ -2,6 +2,7 @@
 whether the answer is open."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -141,7 +142,7 @@ def _gradients(step: TourStep, own: str, pool: Pooled, revealed: bool) -> go.Fig
     for label, method in (("Adam + warmup", "adam-linear"), ("RAdam", "radam"), ("Adam", "adam")):
         t, values = outcomes.gradients(label)
         if revealed or method == "adam-linear":
-            style = Style(STYLES[method].color, width=3.0)
+            style = replace(STYLES[method], width=3.0)
             curves.append(Curve(label, t, values.mean(0), style, values.min(0), values.max(0)))
     guess = _own_number(step, own)
     return figures.gradient_figure(
@@ -160,7 +161,7 @@ def _length(step: TourStep, own: str, pool: Pooled, revealed: bool) -> go.Figure
     t = np.unique(np.round(np.geomspace(5, 10_000, 200)))
     shown = {outcomes.LONG_BETA2: Style(BLUE, width=3.0)}
     if revealed:
-        shown[outcomes.SHORT_BETA2] = Style(GREEN, width=4.0)
+        shown[outcomes.SHORT_BETA2] = Style(GREEN, "longdash", 4.0)
     curves = [Curve(f"β₂ = {b:g}", t, np.asarray(rectification(t, b)), style) for b, style in shown.items()]
     came = outcomes.reaches(outcomes.SHORT_BETA2) if revealed else None
     return figures.length_figure(curves, outcomes.NEARLY, _own_number(step, own), _numbers(step, pool), came)

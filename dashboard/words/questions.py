@@ -94,12 +94,12 @@ def _unscaled_data(beta2: float) -> go.Figure:
     t = np.arange(1, 21)
     radam = replace(METHODS["radam"], betas=(0.9, beta2))
     sizes = {
-        "gradients of size 0.01": (0.01, GREY),
-        "size 1": (1.0, STYLES["radam"].color),
-        "size 100": (100.0, ORANGE),
+        "gradients of size 0.01": (0.01, Style(GREY, "dot")),
+        "size 1": (1.0, STYLES["radam"]),
+        "size 100": (100.0, Style(ORANGE, "dash")),
     }
     multipliers = {name: size * momentum_multiplier(radam, t, size) for name, (size, _) in sizes.items()}
-    figure = multiplier_figure(t, multipliers, {name: Style(color) for name, (_, color) in sizes.items()})
+    figure = multiplier_figure(t, multipliers, {name: style for name, (_, style) in sizes.items()})
     figure.layout.yaxis.title.text = "step, in units of lr"
     return figure
 
@@ -115,7 +115,7 @@ def _weight_decay(beta2: float) -> go.Figure:
         t,
         {
             "decoupled": (np.ones_like(t), STYLES["radam"]),
-            "L2, gradients of size 0.1": (r_t / 0.1, Style(ORANGE)),
+            "L2, gradients of size 0.1": (r_t / 0.1, Style(ORANGE, "longdash")),
             "L2, gradients of size 10": (r_t / 10, Style(ORANGE, "dash")),
         },
     )

@@ -8,7 +8,7 @@ from dashboard.asked.lane_states import LOSS_STATES, STATES
 from dashboard.asked.presets import PRESETS
 from dashboard.figures.methods import METHOD_ROWS
 from demo_models import TASKS
-from radam_core.methods import METHODS
+from radam_core.torch_methods import LANE_METHODS
 
 TERMS = {
     "lane": "one optimizer with its settings. All lanes of a race start from the same weights and see the same batches "
@@ -35,7 +35,7 @@ def story(choice: str, config: RaceConfig) -> str:
 def glossary(config: RaceConfig) -> str:
     """The page's words, and the methods that race in it."""
     methods = dict.fromkeys(lane.method for lane in config.lanes)
-    named = [(METHODS[name].label, METHOD_ROWS[name].about) for name in methods]
+    named = [(LANE_METHODS[name].label, METHOD_ROWS[name].about) for name in methods]
     parts = {
         "The page": TERMS.items(),
         "Where a lane is": STATES.items(),

@@ -2,16 +2,17 @@
 
 from typing import Any
 
-from dashboard.asked.sweep_config import WARMUP, Contender, SweepConfig
+from dashboard.asked.grid import Grid, GridContender
+from dashboard.asked.sweep_config import WARMUP
 from dashboard.evidence.findings import Findings, Needed
 from dashboard.evidence.signs import GRADIENTS, SIZE, VARIANCE
 from radam_core.evidence import LEARNED, MOST_SEEDS, WITHIN
-from radam_core.methods import METHODS
+from radam_core.torch_methods import LANE_METHODS
 
 ENOUGH_TO_TELL = 5  # cells that failed, and as many that did not: an AUC over fewer is an anecdote
 
 
-def glossary(config: SweepConfig) -> str:
+def glossary(config: Grid) -> str:
     baseline = config.baseline(0)
     reference = (
         f"the task's baseline of {baseline:.2f}, what it costs to ignore the input"
@@ -79,16 +80,20 @@ def _needed_words(label: str, row: Needed, longest: float | None) -> str:
     return f"{label}{at} needs {row.length:g} steps"
 
 
-def _without_words(contender: Contender, share: float | None) -> str:
+def _without_words(contender: GridContender, share: float | None) -> str:
     if share is None:
         return ""
     label = contender.label
-    warms = contender.lane.get("warmup", METHODS[contender.method].warmup) != "none"  # a fixed one, or one of its own
+    warms = contender.lane.get("warmup", _own_warmup(contender.method)) != "none"  # a fixed one, or one of its own
     if share >= MOST_SEEDS - 1e-9:
         return (
             f"{label} learns" + ("" if warms else " without") + ("" if share == 1 else f" at {share:.0%} of the seeds")
         )
     return f"{label} does not learn" if share == 0 else f"{label} learns at {share:.0%} of the seeds"
+
+
+def _own_warmup(method: str) -> str:
+    return LANE_METHODS[method].warmup if method in LANE_METHODS else "none"
 
 
 READINGS = {

@@ -19,4 +19,6 @@ TITLES = {
     "four-steps-updates": "How far each step moved the weights",
     "four-steps-layers": "The gradient of each layer",
     "four-steps-planned": "What the settings make of the first steps",
+    "tour-race": "The losses of the four lanes",
+    "tour-in-force": "The final loss over the mean learning rate in force",
 }

@@ -2,7 +2,8 @@
 
     {"RAdam": {"method": "radam", "lr": 1e-3},
      "warmed": {"method": "adam", "lr": 1e-3, "warmup": "linear", "warmup_steps": 100, "clip": 1.0},
-     "NAdam": lambda parameters: torch.optim.NAdam(parameters, lr=1e-3),
+     "NAdam": {"method": "torch.NAdam", "lr": 1e-3, "warmup": "linear", "warmup_steps": 100},
+     "mine": lambda parameters: MyOptimizer(parameters, lr=1e-3),
      "cosine": {"optimizer": make, "scheduler": lambda optimizer: CosineAnnealingLR(optimizer, 500)}}
 
 A function may also give both, as (optimizer, scheduler). A scheduler steps after every step, without a metric.
@@ -10,15 +11,18 @@ A function may also give both, as (optimizer, scheduler). A scheduler steps afte
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from torch import nn, optim
-from torch.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler, ReduceLROnPlateau
 
-from radam_core.methods import METHODS, Method
+from radam_core.methods import Method
 from radam_core.optimizers import make_optimizer
 from radam_core.race.plan import Lane
+from radam_core.race.torch_lane import make_torch_optimizer
+from radam_core.single_steps import coefficients_at
+from radam_core.torch_methods import LANE_METHODS, TORCH_METHODS, TorchMethod
 
 Parameters = list[nn.Parameter]
 Made = tuple[optim.Optimizer, LRScheduler | None]
@@ -68,8 +72,11 @@ def _entrant(label: str, given: LaneLike) -> Entrant:
 
 def _of_method(label: str, settings: dict[str, Any]) -> Entrant:
     method, clip = settings.pop("method"), _clip(settings.pop("clip", None))
-    if not isinstance(method, Method) and method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    if not isinstance(method, Method) and method not in LANE_METHODS:
+        raise ValueError(f"method must be one of {', '.join(LANE_METHODS)}, got {method!r}")
+    if isinstance(method, TorchMethod) or method in TORCH_METHODS:
+        torchs = method if isinstance(method, TorchMethod) else TORCH_METHODS[str(method)]
+        return _of_torch(label, torchs, settings, clip)
     known = ["lr", "weight_decay", "clip", *(one.name for one in fields(Method) if one.name != "label")]
     unknown = sorted(set(settings) - set(known))
     if unknown:
@@ -77,6 +84,30 @@ def _of_method(label: str, settings: dict[str, Any]) -> Entrant:
     # Made once for nothing, so that a setting that is not allowed is told before anything is trained.
     make_optimizer([nn.Parameter()], method, **settings)
     return Entrant(label, lambda parameters: (make_optimizer(parameters, method, **settings), None), clip, True)
+
+
+def _of_torch(label: str, method: TorchMethod, settings: dict[str, Any], clip: float) -> Entrant:
+    """torch's class by its name, with checked settings; warmup and decay by a scheduler of torch."""
+    lr, weight_decay = float(settings.pop("lr", 1e-3)), float(settings.pop("weight_decay", 0.0))
+    Lane(label=label, method=method, lr=lr, weight_decay=weight_decay)  # checks both
+    own = {name: settings.pop(name) for name in list(settings) if name in method.row.options}
+    total = settings.pop("total_steps", method.total_steps)
+    pair = dict(zip(("beta1", "beta2"), settings.pop("betas", ()), strict=False))
+    pair |= {name: settings.pop(name) for name in ("beta1", "beta2") if name in settings}
+    betas = tuple(pair.get(f"beta{i}", beta) for i, beta in enumerate(method.betas, 1))
+    method.refuse({**settings, **pair, **({"weight_decay": weight_decay} if weight_decay else {})})
+    method = replace(method, **settings, betas=betas, total_steps=total)
+    method = method.with_options({**dict(method.options), **own})
+
+    def make(parameters: Parameters) -> Made:
+        optimizer = make_torch_optimizer(method, parameters, lr, weight_decay)
+        if method.warmup == "none" and method.decay == "constant":
+            return optimizer, None
+        for group in optimizer.param_groups:  # for whoever reads its settings; torch's classes do not
+            group |= {"warmup": method.warmup, "warmup_steps": method.warmup_steps, "decay": method.decay}
+        return optimizer, LambdaLR(optimizer, lambda done: coefficients_at(method, done + 1).lr_factor)
+
+    return Entrant(label, make, clip)
 
 
 def _of_functions(label: str, settings: dict[str, Any]) -> Entrant:

@@ -1,6 +1,6 @@
 """What a race of an own model has said: the same columns, histograms and metrics as any race's, and how it was run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,13 +92,18 @@ class OwnRecording:
         ]
 
     def __str__(self) -> str:
-        width = max(len("lane"), *map(len, self.labels)) + 2
-        lines = [f"{'lane':<{width}}{'first loss':>12}{'final loss':>12}"]
-        for row in self.summary():
-            end = f"lost at step {row['diverged_at']}" if row["diverged_at"] else _text(row["final_loss"])
-            metrics = ", ".join(f"{name} {_text(value)}" for name, value in row["metrics"].items())
-            lines.append(f"{row['label']:<{width}}{_text(row['first_loss']):>12}{end:>12}  {metrics}".rstrip())
-        return "\n".join([*lines, self.why, *self.notes])
+        return "\n".join([summary_table(self.summary()), self.why, *self.notes])
+
+
+def summary_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows of `OwnRecording.summary`, for people."""
+    width = max(len("lane"), *(len(row["label"]) for row in rows)) + 2
+    lines = [f"{'lane':<{width}}{'first loss':>12}{'final loss':>20}"]
+    for row in rows:
+        end = f"lost at step {row['diverged_at']}" if row["diverged_at"] else _text(row["final_loss"])
+        metrics = ", ".join(f"{name} {_text(value)}" for name, value in row["metrics"].items())
+        lines.append(f"{row['label']:<{width}}{_text(row['first_loss']):>12}{end:>20}  {metrics}".rstrip())
+    return "\n".join(lines)
 
 
 def _plain(value: Any) -> float | None:

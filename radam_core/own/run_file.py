@@ -10,16 +10,17 @@ The first line is the head; every other line says one thing of one lane (0 where
     {"lane": 3, "t": 211, "lost": true}
     {"end": 300, "why": "closed"}
 
-`kind` is "race", "sweep" or "watch". Steps rise in each lane. A number that is not finite is null. A histogram has the
-three of `COUNTED`, each with a list a group: the count of bin 0, the first other bin in use, and the counts from there.
-So a lane of a file is a `Frame`, which the dashboard's records (`encode`) take as they take a race's.
+`kind` is "race", "sweep" or "watch"; a sweep may have a "baseline", the loss of a model that ignores its input. Steps
+rise in each lane. A number that is not finite is null. A histogram has the three of `COUNTED`, each with a list a
+group: the count of bin 0, the first other bin in use, and the counts from there. So a lane of a file is a `Frame`,
+which the dashboard's records (`encode`) take as they take a race's.
 """
 
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +33,17 @@ FORM, KINDS = 1, ("race", "sweep", "watch")
 NAMES = (*QUANTITIES, *Told._fields)
 
 
-def head(kind: str, lanes: Iterable[Mapping[str, Any]], parameters: int, way: str = "", why: str = "") -> str:
+def head(
+    kind: str,
+    lanes: Iterable[Mapping[str, Any]],
+    parameters: int,
+    way: str = "",
+    why: str = "",
+    baseline: float | None = None,
+) -> str:
     plain = {"radam_lab": "run", "form": FORM, "kind": kind, "parameters": parameters, "way": way, "why": why}
-    return _line({**plain, "lanes": list(lanes)})
+    known = {} if baseline is None else {"baseline": baseline}
+    return _line({**plain, **known, "lanes": list(lanes)})
 
 
 def row(t: int, values: Mapping[str, float], lane: int = 0) -> str:
@@ -103,13 +112,28 @@ class RunWriter:
         self._file.close()
 
 
-def save(recordings: OwnRecording | Sequence[OwnRecording], path: str | Path, kind: str = "race") -> None:
-    """A whole race, or the races of a sweep (`save(found.recordings, path, "sweep")`); the file must be a new one."""
+class Swept(Protocol):
+    """A sweep's result, such as `WarmupMap`."""
+
+    @property
+    def recordings(self) -> Sequence[OwnRecording]: ...
+    @property
+    def baseline(self) -> float | None: ...
+
+
+def save(found: OwnRecording | Swept | Sequence[OwnRecording], path: str | Path, kind: str = "race") -> None:
+    """A whole race, or a sweep: `save(sweep_model(...), path)`; the file must be a new one."""
     check_new(Path(path))
-    several = [recordings] if isinstance(recordings, OwnRecording) else list(recordings)
+    baseline = None
+    if isinstance(found, OwnRecording):
+        several = [found]
+    elif isinstance(found, Sequence):
+        several = list(found)
+    else:
+        several, kind, baseline = list(found.recordings), "sweep", found.baseline
     writer = RunWriter(Path(path))
     try:
-        writer.write(_head_of(several, kind))
+        writer.write(_head_of(several, kind, baseline))
         first = 0
         for recording in several:
             for lane in range(len(recording.labels)):
@@ -120,13 +144,14 @@ def save(recordings: OwnRecording | Sequence[OwnRecording], path: str | Path, ki
         writer.close()
 
 
-def _head_of(recordings: Sequence[OwnRecording], kind: str) -> str:
+def _head_of(recordings: Sequence[OwnRecording], kind: str, baseline: float | None) -> str:
     lanes = [
         {"label": label, "optimizer": optimizer, "settings": {**settings, "seed": one.seed}}
         for one in recordings
         for label, optimizer, settings in zip(one.labels, one.optimizers, one.settings, strict=True)
     ]
-    return head(kind, lanes, recordings[0].parameters, recordings[0].way, recordings[0].why)
+    first = recordings[0]
+    return head(kind, lanes, first.parameters, first.way, first.why, baseline)
 
 
 def _lane_lines(recording: OwnRecording, k: int, lane: int) -> Iterator[str]:

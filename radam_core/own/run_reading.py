@@ -69,6 +69,7 @@ class Run:
     lanes: list[LaneRun]
     ended: str | None = None  # how, in the writer's words; None: it was cut off, or is still being written
     notes: list[str] = field(default_factory=list)
+    baseline: float | None = None  # of a sweep, where it is known
 
 
 def read(path: str | Path) -> Run:
@@ -128,7 +129,10 @@ def _head(plain: Mapping[str, Any], name: str) -> Run:
         raise ValueError(f"lanes in {where} must be a list of 1 to {MOST_LANES} lanes, got {_short(lanes)}")
     parameters = _whole(plain.get("parameters"), "parameters", where)
     way, why = (_text(plain.get(key, ""), key, where) for key in ("way", "why"))
-    return Run(plain["kind"], parameters, way, why, [_lane(lane, where) for lane in lanes])
+    baseline = _number(plain.get("baseline"), "baseline", where)
+    run = Run(plain["kind"], parameters, way, why, [_lane(lane, where) for lane in lanes])
+    run.baseline = baseline if baseline > 0 else None
+    return run
 
 
 def _lane(plain: Any, where: str) -> LaneRun:

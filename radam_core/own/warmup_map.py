@@ -10,26 +10,20 @@ shortest warmup that works*, are those of `radam_core.evidence`, as in the dashb
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from torch import nn
 
-from radam_core.domains import check_count
 from radam_core.evidence import learns, shortest_warmup
-from radam_core.methods import METHODS
-from radam_core.own.batches import Batches, BatchSource
-from radam_core.own.racing import race_model
+from radam_core.own.batches import Batches
+from radam_core.own.map_packs import AT_ONCE, LRS, RADAM, WARMUPS, Grid, Place, refuse, train
 from radam_core.own.recording import OwnRecording
-from radam_core.own.refusals import Model, all_at_once
+from radam_core.own.refusals import Model
 from radam_core.own.warmup_words import map_words
 from radam_core.own.ways import Loss
-from radam_core.race.plan import FINAL_STEPS
-
-LRS, WARMUPS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2), (0, 25, 100, 300)
-RADAM = "RAdam"
+from radam_core.torch_methods import LANE_METHODS
 
 
 @dataclass(frozen=True)
@@ -58,7 +52,7 @@ class WarmupMap:
 
     @property
     def label(self) -> str:
-        return METHODS[self.method].label
+        return LANE_METHODS[self.method].label
 
     @property
     def lrs(self) -> list[float]:
@@ -135,78 +129,33 @@ def sweep_model(
     settings: Mapping[str, Any] | None = None,
     baseline: float | None = None,
     radam: bool = True,
-    at_once: int = 12,
+    at_once: int = AT_ONCE,
     way: str | None = None,
 ) -> WarmupMap:
     """Trains every cell. `settings` go to every lane (betas, weight_decay, clip, ...); `baseline` is the loss of a
     model that ignores its input, where it is known: without it a run has learned when it halved its first loss. Seeds
     other than the first need a factory for `model`. `at_once` lanes share a step, and memory."""
-    lengths, own = sorted(set(warmups)), dict(settings or {})
-    refused = [*_refusals(model, batches, lrs, lengths, seeds, steps, method)]
-    if refused:
-        raise ValueError(all_at_once(refused))
-    everything: dict[tuple[float, int | None], dict[str, Any]] = {
-        (lr, length): {"method": method, "lr": lr, **own, **(_warmup(length))}
-        for lr in sorted(set(lrs))
-        for length in lengths
-    }
-    kept = {name: value for name, value in own.items() if name in ("betas", "eps", "weight_decay", "clip")}
-    everything |= {(lr, None): {"method": "radam", "lr": lr, **kept} for lr in sorted(set(lrs)) if radam}
-    cells: list[Cell] = []
-    recordings: list[OwnRecording] = []
-    for seed in range(seeds):
-        for pack in _packs(list(everything), at_once):
-            named = {_label(*place): everything[place] for place in pack}
-            found = race_model(model, loss, batches, named, steps=steps, measure=False, seed=seed, way=way)
-            recordings.append(found)
-            cells += [_cell(place, seed, found, k, baseline) for k, place in enumerate(pack)]
+    grid = Grid(steps, tuple(lrs), tuple(warmups), seeds, method, dict(settings or {}), radam, at_once)
+    refuse(grid, model, batches)
+    trained = {number: train(grid, number, model, loss, batches, way) for number in range(len(grid.packs))}
+    return gathered(grid, trained, baseline)
+
+
+def gathered(grid: Grid, trained: Mapping[int, OwnRecording], baseline: float | None) -> WarmupMap:
+    """The map of these packs, by their numbers; all of them, unless somebody stopped it."""
+    cells = [
+        _cell(place, grid.packs[number].seed, found, k, baseline)
+        for number, found in sorted(trained.items())
+        for k, place in enumerate(grid.packs[number].places)
+    ]
+    recordings = tuple(found for _, found in sorted(trained.items()))
     seconds = sum(one.seconds for one in recordings)
-    beta2 = own.get("betas", METHODS[method].betas)[1]
-    return WarmupMap(tuple(cells), steps, method, beta2, baseline, recordings[0].why, seconds, tuple(recordings))
+    return WarmupMap(
+        tuple(cells), grid.steps, grid.method, grid.beta2, baseline, recordings[0].why, seconds, recordings
+    )
 
 
-def _cell(place: tuple[float, int | None], seed: int, found: OwnRecording, k: int, baseline: float | None) -> Cell:
+def _cell(place: Place, seed: int, found: OwnRecording, k: int, baseline: float | None) -> Cell:
     first, final = float(found.column("loss")[0, k]), float(found.final_losses[k])
     learned = learns(final, first if baseline is None else baseline)
     return Cell(*place, seed, first, final, found.diverged_at[k], learned)
-
-
-def _warmup(length: int) -> dict[str, Any]:
-    return {"warmup": "linear", "warmup_steps": length} if length else {"warmup": "none", "warmup_steps": None}
-
-
-def _label(lr: float, length: int | None) -> str:
-    return f"{RADAM}, lr {lr:g}" if length is None else f"lr {lr:g}, warmup {length}"
-
-
-def _packs(places: list[tuple[float, int | None]], at_once: int) -> list[list[tuple[float, int | None]]]:
-    """As even as can be: a pack of one lane would be as slow as a loop."""
-    count = math.ceil(len(places) / at_once)
-    return [places[k::count] for k in range(count)]
-
-
-def _refusals(
-    model: object,
-    batches: Batches,
-    lrs: Sequence[float],
-    warmups: Sequence[int],
-    seeds: int,
-    steps: int,
-    method: str,
-) -> Iterable[str]:
-    if not lrs or not all(0 < lr < math.inf for lr in lrs):
-        yield f"lrs must be learning rates above 0, got {list(lrs)}"
-    if not warmups or not all(length >= 0 and length == int(length) for length in warmups):
-        yield f"warmups must be whole numbers of steps, 0 for none, got {list(warmups)}"
-    if METHODS.get(method) is None or METHODS[method].warmup != "none" or METHODS[method].rectify is not None:
-        plain = [name for name, one in METHODS.items() if one.warmup == "none" and one.rectify is None]
-        yield f"method must be one of {', '.join(plain)}, which have no warmup of their own, got {method!r}"
-    for name, count, least in (("seeds", seeds, 1), ("steps", steps, FINAL_STEPS)):
-        try:
-            check_count(name, count, least)
-        except (TypeError, ValueError) as error:
-            yield str(error)
-    if seeds != 1 and isinstance(model, nn.Module):
-        yield "model must be a function that makes it where seeds are several: each begins with weights of its own"
-    if not BatchSource(batches, 1).replays:
-        yield "batches must be a DataLoader, a list or a function of the step: a sweep goes through them several times"

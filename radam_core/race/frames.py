@@ -77,7 +77,7 @@ def schedule_columns(lanes: Sequence[Lane], steps: Sequence[int] | NDArray[np.in
     for k, lane in enumerate(lanes if len(t) else ()):
         c = lane.method.coefficients(t)
         columns["lr"][:, k] = lane.lr * c.lr_factor
-        columns["rho"][:, k] = rho(t, lane.method.betas[1])
+        columns["rho"][:, k] = rho(t, lane.method.betas[1]) if lane.method.theory else np.nan
         columns["r"][:, k] = c.rectification
         columns["multiplier"][:, k] = c.lr_factor * np.where(np.isnan(c.rectification), 1.0, c.rectification)
         columns["branch"][:, k] = c.branch

@@ -7,6 +7,7 @@ others there are, or on its place among them, if there is at least one other and
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -38,9 +39,34 @@ class LaneLinear(nn.Module):
 
 
 def _product(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    rows, columns = x.reshape(x.shape[0], -1, x.shape[-1]), weight.transpose(1, 2)
-    out = torch.bmm(rows, columns) if bias is None else torch.baddbmm(bias.unsqueeze(1), rows, columns)
-    return out.view(*x.shape[:-1], weight.shape[1])
+    out: Tensor = _Product.apply(x, weight, bias)  # type: ignore[no-untyped-call]
+    return out
+
+
+class _Product(torch.autograd.Function):
+    """x weight^T + bias by lane. The gradient of the weights comes as they lie, where autograd has its transpose; and
+    to add the bias to a product takes less than to copy it to every row before."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        rows = x.reshape(x.shape[0], -1, x.shape[-1])
+        ctx.save_for_backward(rows, weight)
+        ctx.shape = x.shape
+        out = torch.bmm(rows, weight.transpose(1, 2))
+        if bias is not None:
+            out += bias.unsqueeze(1)
+        return out.view(*x.shape[:-1], weight.shape[1])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        rows, weight = ctx.saved_tensors
+        for_x, for_weight, for_bias = ctx.needs_input_grad
+        g = grad.reshape(grad.shape[0], -1, grad.shape[-1])
+        return (
+            torch.bmm(g, weight).view(ctx.shape) if for_x else None,
+            torch.bmm(g.transpose(1, 2), rows) if for_weight else None,
+            g.sum(1) if for_bias else None,
+        )
 
 
 class LaneLayerNorm(nn.Module):
@@ -53,13 +79,32 @@ class LaneLayerNorm(nn.Module):
         self.eps, self.weight, self.bias = layer.eps, parameters.get("weight"), parameters.get("bias")
 
     def forward(self, x: Tensor) -> Tensor:
-        size = x.shape[-1:]
-        # Without any weight and bias torch takes half as long again.
-        out = functional.layer_norm(x, size, x.new_ones(size), x.new_zeros(size), self.eps)
-        weight = None if self.weight is None else _beside(self.weight, x)
-        if weight is not None and self.bias is not None:
-            return torch.addcmul(_beside(self.bias, x), out, weight)
-        return out if weight is None else out * weight
+        if self.weight is None:
+            return functional.layer_norm(x, x.shape[-1:], eps=self.eps)
+        bias = torch.zeros_like(self.weight) if self.bias is None else self.bias
+        out: Tensor = _LayerNorm.apply(x, self.weight, bias, self.eps)  # type: ignore[no-untyped-call]
+        return out
+
+
+class _LayerNorm(torch.autograd.Function):
+    """torch's own, which knows one weight for all, between ones and zeros; then each lane's. In autograd's hands the
+    latter would be copied once more."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
+        ones, zeros = x.new_ones(x.shape[-1:]), x.new_zeros(x.shape[-1:])  # without any it takes half as long again
+        out, mean, scale = torch.native_layer_norm(x, x.shape[-1:], ones, zeros, eps)
+        ctx.save_for_backward(x, out, mean, scale, ones, zeros, weight)
+        return torch.addcmul(_beside(bias, x), out, _beside(weight, x))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        x, out, mean, scale, ones, zeros, weight = ctx.saved_tensors
+        inner = grad * _beside(weight, x)
+        size, wanted = list(x.shape[-1:]), [True, False, False]
+        dx = torch.ops.aten.native_layer_norm_backward(inner, x, size, mean, scale, ones, zeros, wanted)[0]
+        by_lane = (len(x), -1, x.shape[-1])  # what is [d] in the plain model has no rows to sum, and gets one
+        return dx, torch.mul(grad, out, out=inner).view(by_lane).sum(1), grad.reshape(by_lane).sum(1), None
 
 
 def _beside(parameter: Tensor, x: Tensor) -> Tensor:

@@ -20,6 +20,7 @@ from radam_core.race.frames import (
     DIVERGED,
     FINISHED,
     RUNNING,
+    SHARPNESS,
     SPREAD,
     STOPPED,
     Frame,
@@ -200,6 +201,8 @@ class Race:
         divisor = self.optimizer.divisor(norms)
         found = self.sharpness.measure(lambda: self.problem.loss(model, batch), divisor, ~self.rounding)
         found[:, self._gone(t + 1)] = np.nan
+        by_torch = [k for k, lane in enumerate(self.plan.lanes) if lane.method.by_torch]
+        found[SHARPNESS.index("preconditioned_sharpness"), by_torch] = np.nan  # what they divide by is not known here
         return found
 
     def _shadow(self) -> nn.Module:

@@ -15,9 +15,10 @@ from bench.driving.visiting import flawless_page
 from dashboard.browser.assets import SCRIPTS, importing, plotly_url, script_url
 from dashboard.navigation import PAGES
 from tests.conftest import ROOT, opened, wait_until_drawn
+from tests.dashboard.accessibility import BY_KEYBOARD, are_words, charts_say_numbers, names_of_controls, violations
 from tests.dashboard.opening import LINK_KEYS, hostile_query
 
-THEORY = [page.name for page in PAGES if page.name != "race"]
+EVERY = [page.name for page in PAGES]
 
 
 def url_of(address: str, name: str) -> str:
@@ -35,7 +36,7 @@ def curve(page, chart: str, trace: int = -1) -> list:
     )
 
 
-@pytest.mark.parametrize("name", THEORY)
+@pytest.mark.parametrize("name", EVERY)
 def test_page_opens_on_a_projector_in_light(browser, address, name):
     with opened(browser, url_of(address, name), theme="light") as page:
         assert page.locator("[data-testid=stException]").count() == 0
@@ -43,9 +44,12 @@ def test_page_opens_on_a_projector_in_light(browser, address, name):
         assert first["y"] < 560, "the first chart should begin on the first screen"
         assert background(page) == "#ffffff"
         ways_in_are_written_out(page, name)
+        serves_everybody(page)
+        if name in BY_KEYBOARD:
+            BY_KEYBOARD[name](page)
 
 
-@pytest.mark.parametrize("name", THEORY)
+@pytest.mark.parametrize("name", EVERY)
 def test_page_stays_usable_on_a_phone_in_the_dark(browser, address, name):
     with opened(browser, url_of(address, name), width=390, height=844, theme="dark") as page:
         assert page.locator("[data-testid=stException]").count() == 0
@@ -59,6 +63,14 @@ def test_page_stays_usable_on_a_phone_in_the_dark(browser, address, name):
         )
         assert buttons == ["Export figure"], "a telephone has no room for more"
         ways_in_are_written_out(page, name)
+        serves_everybody(page)
+
+
+def serves_everybody(page: Page) -> None:
+    """By axe-core, and beyond it: charts in numbers and one tab stop, controls with names of words."""
+    assert violations(page) == []
+    charts_say_numbers(page)
+    are_words(names_of_controls(page))
 
 
 def ways_in_are_written_out(page: Page, name: str) -> None:
@@ -71,6 +83,20 @@ def ways_in_are_written_out(page: Page, name: str) -> None:
 
 def background(page: Page) -> str:
     return str(page.evaluate("document.querySelector('.lab-chart')._fullLayout.paper_bgcolor"))
+
+
+@pytest.mark.parametrize(("name", "chart"), [("rectification", "rectification"), ("variance", "variance")])
+def test_at_200_percent_a_control_and_its_chart_share_a_screen(browser, address, name, chart):
+    """A laptop's 1280x720 at 200% is 640x360."""
+    with opened(browser, f"{address}/{name}", width=640, height=360) as page:
+        page.wait_for_selector("style#lab-page-style", state="attached")
+        box = page.locator(f".st-key-chart-{chart} .lab-chart")
+        page.wait_for_function("(chart) => chart.offsetHeight <= 180", arg=box.element_handle())
+        control = page.get_by_test_id("stSlider").first
+        top, bottom = control.bounding_box(), box.bounding_box()
+        header = page.get_by_test_id("stHeader").bounding_box()["height"]
+        assert bottom["y"] + bottom["height"] - top["y"] <= 360 - header
+        page.get_by_role("slider").last.focus()  # also what a row of controls has to the right
 
 
 def test_moving_beta2_moves_the_curve_in_the_same_chart(browser, address):

@@ -221,6 +221,48 @@ def test_too_many_at_once_are_told_to_wait(monkeypatch):
     assert b"try again" in sentence
 
 
+def test_half_a_body_takes_nobodys_place(monkeypatch):
+    """Forty who send half a figure and then nothing: whoever sends a whole one gets theirs."""
+
+    async def forty_and_one() -> int:
+        route = next(route for route in figures.routes() if route.path.endswith("pdf"))
+        scope = {"type": "http", "method": "POST", "path": route.path, "query_string": b"", "headers": []}
+        told: list[dict[str, Any]] = []
+
+        def sends(*parts: dict[str, Any]) -> Any:
+            rest = iter(parts)
+
+            async def receive() -> dict[str, Any]:
+                part = next(rest, None)
+                return part if part is not None else await asyncio.Future()
+
+            return receive
+
+        async def send(message: Any) -> None:
+            told.append(message)
+
+        half = {"type": "http.request", "body": b"<svg", "more_body": True}
+        whole = {"type": "http.request", "body": drawn(TEXT), "more_body": False}
+        slow = [asyncio.create_task(route.handle(dict(scope), sends(half), send)) for _ in range(figures.MOST_WAITING)]
+        await asyncio.sleep(0)
+        await route.handle(dict(scope), sends(whole), send)
+        for task in slow:
+            task.cancel()
+        await asyncio.gather(*slow, return_exceptions=True)
+        return int(told[0]["status"])
+
+    monkeypatch.setattr(figures, "_turns", asyncio.Semaphore(figures.AT_ONCE))  # of this loop
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(lambda: asyncio.run(forty_and_one())).result() == 200
+    assert figures._held == 0
+
+
+def test_no_more_is_held_of_bodies_than_there_is_memory_for(monkeypatch):
+    monkeypatch.setattr(figures, "MOST_HELD_BYTES", 100_000)
+    assert answered("moving", b"x" * 100_001)[0] == 503
+    assert figures._held == 0
+
+
 def test_every_form_is_known_by_its_type():
     assert {"png", "svg", "pdf", "html", "csv", "gif"} <= set(FORMATS)
     assert SIZES["16:9"].width / SIZES["16:9"].height == pytest.approx(16 / 9)

@@ -1,16 +1,21 @@
 """Figures hold the numbers of `radam_core`, and name their axes."""
 
+import json
+
 import numpy as np
 import pytest
 
-from dashboard.figures import implementations, rectification, results, variance
+from dashboard.figures import implementations, look, rectification, results, variance
 from dashboard.figures.look import PROFILE_STYLES, TEMPLATES
 from dashboard.figures.methods import STYLES, WARMUP_CURVES
+from dashboard.figures.sweep import SPARE
+from dashboard.forms import drawings
 from dashboard.words import questions, tables
 from radam_core import theory
 from radam_core.comparison import momentum_multiplier, warmup_factors
 from radam_core.methods import METHODS, PROFILES
 from radam_core.simulation import simulate_variance
+from radam_core.torch_methods import LANE_METHODS
 
 
 def traces(figure):
@@ -286,8 +291,49 @@ def test_a_question_without_its_curve_says_why(key):
 
 def test_every_method_has_a_look_of_its_own():
     looks = [(style.color, style.dash) for style in STYLES.values()]
-    assert STYLES.keys() == METHODS.keys()
+    assert STYLES.keys() == LANE_METHODS.keys()
     assert len(set(looks)) == len(looks)
+
+
+KINDS = {"methods": STYLES, "implementations": look.PROFILE_STYLES, "routes": look.VARIANCE_STYLES}
+
+
+@pytest.mark.parametrize("theme", TEMPLATES)
+def test_every_line_can_be_seen_on_either_background(theme):
+    """WCAG 2.1, 1.4.11: 3 to 1 for what is drawn, 4.5 to 1 for text."""
+    page = TEMPLATES[theme]["layout"]
+    lines = {style.color for kind in KINDS.values() for style in kind.values()}
+    lines |= {style.color for style in look.BETA2_STYLES} | {*page["colorway"], *SPARE}
+    lines |= {look.shade(color, share) for color in tuple(lines) for share in (0, 0.5, 1)}
+    assert {color for color in lines if look.contrast(color, page["paper_bgcolor"]) < 3} == set()
+    assert look.contrast(page["font"]["color"], page["paper_bgcolor"]) >= 7
+
+
+def test_contrast_is_that_of_wcag():
+    assert look.contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert look.contrast("#767676", "#ffffff") == pytest.approx(4.54, abs=0.005)  # the palest grey that AA allows
+
+
+def test_a_shade_begins_at_the_colour_and_goes_on_evenly():
+    shades = [look.shade("#0072b2", share / 4) for share in range(5)]
+    steps = np.diff([look.luminance(color) for color in shades])
+    assert shades[0] == "#0072b2"
+    assert (steps > 0.02).all()
+    assert np.ptp(steps) < 0.01
+
+
+@pytest.mark.parametrize("beta2", [0.9, 0.999])
+def test_no_two_curves_of_a_chart_are_told_apart_by_colour_alone(beta2):
+    figures = [
+        drawings.warmups(beta2, 500, 200, 4.0, True),
+        drawings.several_beta2((0.5, 0.9, 0.99, 0.995, 0.999, 0.9999), 4.0),
+        drawings.learning_rates(beta2, 500, 200, 4.0, True, 1e-3, "constant"),
+    ]
+    charts = [json.loads(figure)["data"] for figure in figures]
+    charts += [json.loads(question.figure(beta2).to_json())["data"] for question in questions.QUESTIONS]
+    for data in charts:
+        dashes = [(one["line"].get("dash"), one.get("mode")) for one in data if one.get("line", {}).get("width")]
+        assert len(set(dashes)) == len(dashes), [one.get("name") for one in data]
 
 
 def test_templates_have_an_explicit_background():

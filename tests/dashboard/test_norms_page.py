@@ -57,6 +57,15 @@ def test_a_link_sets_every_control_and_what_is_set_is_kept():
     assert [app.select_slider(key=f"norms-{name}").value for name in query] == values
 
 
+def test_hidden_lanes_are_in_the_link():
+    app = open_page("norms", hide="2-c3")
+    assert sent(app)["hidden"] == ["0:1", "1:2"]
+    assert app.query_params["hide"] == "2-c3"
+    hostile = open_page("norms", hide="<b>")
+    assert "hide must be numbers of lanes" in hostile.warning[0].value
+    assert sent(hostile)["hidden"] == []
+
+
 @pytest.mark.parametrize("name", ["depth", "lr", "warmup", "seed", "steps"])
 def test_nonsense_in_a_link_gets_a_sentence(name):
     app = open_page("norms", **{name: "13.5"})

@@ -6,7 +6,7 @@ A server of its own, whose store is empty and which may use the recordings; all 
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, Route
 
 from bench.driving.visiting import button, flawless_page, mark, press, wait
 from dashboard.asked.presets import PRESETS
@@ -27,11 +27,20 @@ def recorded(server) -> str:
 
 
 def test_a_first_visitor_sees_a_finished_race_at_once(browser, recorded):
-    """How soon is measured by `python -m bench live`."""
-    with opened(browser, f"{recorded}/race") as page:
+    """Its curves and losses before plotly.js has come. How soon is measured by `python -m bench live`."""
+    with flawless_page(browser) as page:
+        held: list[Route] = []
+        page.route("**/plotly-*.js", lambda route: held.append(route))
+        page.goto(f"{recorded}/race")
+        page.wait_for_selector("[data-chart=loss][data-sketched] .lab-sketch")
+        assert page.locator(".lab-sketch path[stroke='#D55E00']").count() > 0, "Adam's curve is not there"
+        assert float(page.locator(".lab-card[data-lane=Adam]").get_attribute("data-loss") or "nan") > 2
+        for route in held:
+            route.continue_()
         wait(page, "d.state === 'finished' && Number(d.step) === 1000 && Number(loss.points) > 100")
         assert page.get_by_text("Recorded on").is_visible()
         assert page.locator(".lab-card").count() == len(PRESETS["figure-1"].config.lanes)
+        assert page.locator(".lab-sketch").count() == 0
         assert "run=" not in page.url, "its name is the shorter link"
 
 

@@ -217,3 +217,51 @@ def test_speeds_are_remembered_by_task_and_settings(store):
     (speed,) = store.speeds("surfaces", "auto")
     assert (speed.lanes, speed.batch_size, speed.seconds_per_step) == (1, 1, 0.25)
     assert store.speeds("numbers", "auto") == []
+
+
+def test_a_full_disk_is_said_and_what_comes_after_it_is_kept(store):
+    store.add(config())
+    add(store, config(), *records(0))
+    lane = lane_ids(config())[0]
+    (pages,) = store._db.execute("pragma page_count").fetchone()
+    store._db.execute(f"pragma max_page_count = {pages}")
+    for _ in range(2):  # and not that there is a transaction in a transaction, or none to be rolled back
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            store.add_records([(lane, record) for record in records(1, body="x" * 100_000)])
+    store._db.execute("pragma max_page_count = 1000000")
+    store.add_records([(lane, record) for record in records(1)])
+    assert [record.number for record in store.records(lane)] == [0, 1]
+
+
+def test_what_cannot_be_committed_leaves_no_transaction_behind(store, monkeypatch):
+    class Full:
+        """A connection to a disk on which the last page of a transaction does not fit."""
+
+        def __init__(self, real: sqlite3.Connection) -> None:
+            self.real = real
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.real, name)
+
+        def execute(self, text: str, *values: object) -> object:
+            if text == "commit":
+                raise sqlite3.OperationalError("database or disk is full")
+            return self.real.execute(text, *values)
+
+    with monkeypatch.context() as disk:
+        disk.setattr(store, "_db", Full(store._db))
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            store.add(config())
+    assert store.add(config()).state == QUEUED
+
+
+def test_a_store_that_cannot_be_written_can_be_opened_and_read(tmp_path, store):
+    store.add(config())
+    add(store, config(), *records(0))
+    store._db.execute("begin immediate")  # nobody else can write from here on
+    try:
+        second = Store(tmp_path)
+        assert second.run(run_id(config())) is not None
+        second.close()
+    finally:
+        store._db.execute("rollback")

@@ -221,12 +221,13 @@ def test_no_pack_is_wider_than_pays_but_on_a_gpu():
     asked = sweep(axes={"lr": tuple(0.01 * k for k in range(1, 21)), "warmup_steps": (0, 100)}, seeds=(0,))
     assert asked.size == 60
     assert [len(pack) for pack in share_out_wide(asked, list(range(60)), 1)] == [30, 30]
-    assert WIDEST == 32
+    assert WIDEST == 36
     assert [len(pack) for pack in share_out_wide(asked, list(range(60)), 1, on_gpu=True)] == [60]
 
 
 def test_every_worker_gets_as_many_packs_of_a_large_stack():
-    """72 lanes in three packs would keep one of two workers busy twice as long as the other."""
+    """Three packs would keep one of two workers busy twice as long as the other."""
     asked = SWEEPS["map"].config.changed(seeds=(0,))
     assert asked.size == 72
-    assert [len(pack) for pack in share_out_wide(asked, list(range(72)), 2)] == [18, 18, 18, 18]
+    assert [len(pack) for pack in share_out_wide(asked, list(range(72)), 2)] == [36, 36]
+    assert [len(pack) for pack in share_out_wide(asked, list(range(72)), 3)] == [24, 24, 24]

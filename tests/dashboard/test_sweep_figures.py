@@ -12,6 +12,7 @@ from dashboard.evidence.outcomes import DIVERGED, FINISHED, UNDER_WAY, Outcome
 from dashboard.figures.methods import STYLES
 from dashboard.figures.sweep import best_cell, courses_figure, line_styles, maps_figure, rates_figure
 from dashboard.words.sweep_words import glossary, sign_sentences, warmup_sentences
+from radam_core.methods import METHODS
 
 STEPS, FIRST, BASELINE = 300, 4.0, 2.8207  # the baseline is that of `numbers`: below half of it a lane has learned
 LOW, HIGH = 0.1, 2.82
@@ -181,7 +182,7 @@ def test_a_sweep_of_which_nothing_is_known_has_axes_only(draw):
     "made",
     [
         *(preset.config for preset in SWEEPS.values()),
-        config([contender(name, name) for name in STYLES], {"lr": (0.1,)}),
+        config([contender(name, name) for name in METHODS], {"lr": (0.1,)}),
         config([contender("adam", f"Adam {k}", beta1=k / 20) for k in range(6)], {"lr": (0.1,), "beta2": (0.9, 0.99)}),
         config([contender("adam", f"Adam {k}", beta1=k / 20) for k in range(20)], {"lr": (0.1,)}),
     ],

@@ -56,7 +56,7 @@ def test_the_grid_follows_its_controls_and_survives_a_change_of_page():
         ("Learning rates", "0", "lr must be greater than 0"),
         ("Learning rates", "0.1, 0.1", "must have different values"),
         ("Learning rates", "1e-3 to 1e-1 in 500", "at most 1,000 cells"),
-        ("$\\beta_2$", "1.5", "beta2 must be less than 1"),
+        ("β₂", "1.5", "beta2 must be less than 1"),
         ("Seeds", 0, "seeds must be from 1 to 100"),
         ("Steps", 0, "steps must be at least 1"),
         ("Methods", [], "contenders must hold at least one entry"),

@@ -3,13 +3,13 @@
 import re
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from dashboard.asked.tour import STEPS
 from dashboard.words.tour_words import QUESTIONS
 from tests.conftest import opened, wait_until_drawn
 
-PREDICT, SKIP, ON = "This is my prediction", "Skip", "Next question"
+PREDICT, ON = "This is my prediction", "Next question"
 
 
 def button(page: Page, name: str):
@@ -87,41 +87,55 @@ def test_from_first_to_last_step_by_mouse_with_a_drawn_curve_kept_through_a_relo
         assert len(page.url.split("?")[1]) < 110, "a link stays short"
 
 
-def focus(page: Page, name: str) -> None:
-    """By the Tab key alone."""
-    target = button(page, name)
+def reach(page: Page, target: Locator) -> None:
+    """By the Tab key, and inside a group of which one is chosen by the arrow keys."""
     target.wait_for()
     for _ in range(60):
         if target.evaluate("(one) => one === document.activeElement"):
             return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"the Tab key does not come to {name}")
+        beside = "(one) => Boolean(one.closest('[role=radiogroup]')?.contains(document.activeElement))"
+        page.keyboard.press("ArrowRight" if target.evaluate(beside) else "Tab")
+    raise AssertionError(f"the keyboard does not come to {target}")
 
 
-def test_from_first_to_last_step_by_keyboard_alone(browser, address):
+def press(page: Page, target: Locator, key: str = "Enter") -> None:
+    reach(page, target)
+    page.keyboard.press(key)
+
+
+def draw_by_keys(page: Page) -> str:
+    reach(page, page.get_by_role("slider", name="loss at step 1", exact=True))
+    for key in ("ArrowUp", "ArrowRight", "PageDown", "ArrowDown", "ArrowRight", "Home"):
+        page.keyboard.press(key)
+    code = page.locator(".lab-draw-sheet").get_attribute("data-code")
+    first = int(code[-1], 36)  # where the others still are
+    assert [int(letter, 36) for letter in code[:3]] == [first + 1, first - 6, 0]
+    return code
+
+
+def test_from_first_to_last_step_by_keyboard_alone_with_a_drawn_curve_kept_through_a_reload(browser, address):
     with opened(browser, f"{address}/tour") as page:
         for place, step in enumerate(STEPS, 1):
             heading(page, place)
+            code = ""
             if step.name == "curve":
-                point = page.get_by_role("slider", name="loss at step 1", exact=True)
-                for _ in range(60):
-                    if point.evaluate("(one) => one === document.activeElement"):
-                        break
-                    page.keyboard.press("Tab")
-                for key in ("ArrowUp", "ArrowRight", "PageDown", "ArrowDown", "ArrowRight", "Home"):
-                    page.keyboard.press(key)
-                code = page.locator(".lab-draw-sheet").get_attribute("data-code")
-                first = int(code[-1], 36)  # where the others still are
-                assert [int(letter, 36) for letter in code[:3]] == [first + 1, first - 6, 0]
-                can_predict(page)
-                focus(page, PREDICT)
-            else:
-                focus(page, SKIP if step.name == "cause" else PREDICT)
-            page.keyboard.press("Enter")
+                code = draw_by_keys(page)
+            elif step.name in ("lanes", "models"):
+                press(page, page.get_by_role("button", name=step.form.options[1], exact=True), "Space")
+            elif step.name == "cause":
+                press(page, page.get_by_role("radio", name=step.form.options[0]), "Space")
+            can_predict(page)
+            press(page, button(page, PREDICT))
             answered(page, place)
+            assert any(name.startswith("your prediction") for name in traces(page, step.name))
+            if step.name == "curve":
+                page.reload()
+                answered(page, place)
+                assert asked(page, "p2") == code
+                assert {"your prediction", "RAdam"} <= set(traces(page, "curve"))
             if place < len(STEPS):
-                focus(page, ON)
-                page.keyboard.press("Enter")
+                press(page, button(page, ON))
+        assert [bool(asked(page, f"p{place}")) for place in range(1, len(STEPS) + 1)] == [True] * len(STEPS)
 
 
 def test_two_browsers_in_one_class_see_each_others_predictions_and_nothing_else(browser, address):

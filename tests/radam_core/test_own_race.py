@@ -465,3 +465,34 @@ def test_histograms_count_every_parameter_by_its_part_of_the_model():
     for one in recording.histograms:
         assert one.groups == ("into", "out")
         assert one.counts.sum(-1).tolist() == [[[25, 6], [25, 6]]] * 3
+
+
+def test_an_optimizer_of_torch_by_its_name_is_that_class():
+    lanes = {
+        "named": {
+            "method": "torch.NAdam",
+            "lr": 1e-2,
+            "betas": (0.9, 0.999),
+            "momentum_decay": 0.1,
+            "warmup": "linear",
+            "warmup_steps": 4,
+        },
+        "made": {
+            "optimizer": lambda p: torch.optim.NAdam(p, lr=1e-2, momentum_decay=0.1),
+            "scheduler": lambda o: torch.optim.lr_scheduler.LambdaLR(o, lambda done: min(1.0, (done + 1) / 4)),
+        },
+        "muon": {"method": "torch.Muon", "lr": 1e-2, "adamw_lr_times": 0.1},
+    }
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+    x = torch.randn(8, 3).expand(6, 8, 3)  # one batch, whose loss falls
+    found = race_model(model, lambda m, b: m(b).square().mean(), x, lanes, steps=6, way="plain")
+    losses = found.column("loss")
+    np.testing.assert_array_equal(losses[:, 0], losses[:, 1])
+    assert losses[-1, 2] < losses[0, 2]
+    for settings, says in (
+        ({"threshold": 5}, "torch.NAdam has no threshold"),
+        ({"momentum_decay": 9}, "momentum_decay must be"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            race_model(model, lambda m, b: m(b).mean(), x, {"a": {"method": "torch.NAdam", **settings}}, steps=2)

@@ -7,6 +7,8 @@
 //
 // After a reload the server knows nothing of the pages that were left before it; this tab does, and tells it.
 
+import { readable } from "./page_access.js"
+
 /** @import { Component } from "./types.d.ts" */
 
 const LEFT = "radam-lab-left" // in the tab's storage: page -> its settings when it was left
@@ -39,7 +41,8 @@ if (!window.radamLabHistory) {
 const known = window.radamLabHistory
 
 /** @param {Component} component */
-export default function ({ setTriggerValue }) {
+export default function ({ parentElement, setTriggerValue }) {
+  readable(/** @type {Element} */ (parentElement.querySelector("span")))
   const left = sessionStorage.getItem(LEFT)
   if (left && !known.told) setTriggerValue("left", JSON.parse(left))
   known.told = true

@@ -1,13 +1,16 @@
 // @ts-check
 // A Plotly figure that is drawn once and updated in place.
+import { tellChart } from "./chart_access.js"
+import { forgetPlayer, playerOf } from "./chart_frames.js"
 import { framesOf } from "./figure_frames.js"
 import { drawnNow, exportable } from "./figure_source.js"
-import { isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
+import { fitted, isDark, isLow, loadPlotly, plotConfig, readData } from "./plot_parts.js"
 
 /** @import { ChartData, Component, FigureSource, Theme } from "./types.d.ts" */
 
 const LEAST_HEIGHT = 240 // pixels
 const MARGINS = 48 // above and below a chart that is alone in its frame: its toolbar, and the page's own
+const PLAYER = 40 // below a chart that moves
 
 /** @type {WeakMap<HTMLElement, { theme: Theme, component: Component }>} */
 const shown = new WeakMap() // by box: after every click the page sends all its charts again, mostly as they were
@@ -22,12 +25,13 @@ async function draw(box, data, theme) {
   const Plotly = await loadPlotly(data.plotlyUrl)
   await displayed(box)
   const narrow = box.offsetWidth < 520
+  const { sliders, ...own } = data.figure.layout // Plotly's slider knows no keys: chart_frames.js has one that does
   const layout = {
-    ...data.figure.layout,
+    ...own,
     template: data.templates[theme],
     height: heightOf(data),
     autosize: true,
-    ...(narrow ? { font: { size: 12 } } : {}),
+    ...(narrow || isLow() ? { font: { size: 12 } } : {}),
   }
   await Plotly.react(box, {
     data: data.figure.data,
@@ -35,20 +39,21 @@ async function draw(box, data, theme) {
     frames: data.figure.frames,
     config: plotConfig(Plotly, box, sourceOfChart(box, data, theme)),
   })
+  const tell = () => tellChart(box, data.alt, { Plotly })
+  tell()
+  const bar = /** @type {HTMLElement | null} */ (box.parentElement?.querySelector(":scope > .lab-frames"))
+  const player = bar && data.figure.frames?.length && playerOf(Plotly, box, bar, data.figure, tell)
   box.dataset.drawn = String(Number(box.dataset.drawn ?? 0) + 1)
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches
-  if (data.play && !still && box.dataset.played === undefined) {
+  if (player && data.play && !still && box.dataset.played === undefined) {
     box.dataset.played = "yes"
-    Plotly.animate(box, null, {
-      frame: { duration: 60, redraw: false },
-      transition: { duration: 0 },
-      mode: "immediate",
-    })
+    player.play()
   }
 }
 
 /** @param {ChartData} data */
-const heightOf = ({ fill, height }) => (fill ? Math.max(LEAST_HEIGHT, innerHeight - MARGINS) : height)
+const heightOf = ({ fill, height, figure }) =>
+  fill ? Math.max(LEAST_HEIGHT, innerHeight - MARGINS - (figure.frames?.length ? PLAYER : 0)) : fitted(height)
 
 /**
  * @param {HTMLElement} box
@@ -108,6 +113,7 @@ export default function (component) {
   const leave = () => {
     if (shown.get(box)?.component !== component) return // a rerun came before this call was over: it is ended late
     shown.delete(box)
+    forgetPlayer(box)
     window.Plotly?.purge(box)
   }
   const known = shown.get(box)

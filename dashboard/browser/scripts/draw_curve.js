@@ -3,7 +3,8 @@
 //
 // The chart itself does not move. Over it lies a sheet, as large as the room between its axes, with a point for each
 // step; a point's height is one of 36 levels, which is what the curve's code has, a letter each.
-import { isDark, loadPlotly, readData } from "./plot_parts.js"
+import { tellChart } from "./chart_access.js"
+import { fitted, isDark, loadPlotly, readData } from "./plot_parts.js"
 
 /** @import { Component, DrawData, PlotBox } from "./types.d.ts" */
 
@@ -53,7 +54,7 @@ class Sheet {
   point(step, place) {
     const handle = document.createElement("div")
     handle.className = "lab-draw-point"
-    handle.tabIndex = 0
+    handle.tabIndex = place ? -1 : 0 // one stop of the Tab key: the arrow keys go on
     handle.setAttribute("role", "slider")
     handle.setAttribute("aria-label", `loss at step ${step}`)
     handle.setAttribute("aria-orientation", "vertical")
@@ -73,11 +74,20 @@ class Sheet {
     const by = { ArrowUp: 1, ArrowDown: -1, PageUp: 5, PageDown: -5, Home: -TOP, End: TOP }[event.key]
     if (beside === undefined && by === undefined) return
     event.preventDefault()
-    if (beside !== undefined) return this.points[place + beside]?.focus()
+    if (beside !== undefined) return this.go(place + beside)
     this.levels[place] = inside(this.levels[place] + (by ?? 0))
     this.show()
     clearTimeout(this.timer)
     this.timer = setTimeout(() => this.say(), WAIT)
+  }
+
+  /** @param {number} place */
+  go(place) {
+    if (!this.points[place]) return
+    this.points.forEach((point, i) => {
+      point.tabIndex = i === place ? 0 : -1
+    })
+    this.points[place].focus()
   }
 
   /** @param {PointerEvent} event */
@@ -157,10 +167,11 @@ class Sheet {
     const { figure, templates, plotlyUrl, height } = this.data
     const Plotly = await loadPlotly(plotlyUrl)
     const narrow = this.root.offsetWidth < 520 ? { font: { size: 12 } } : {}
-    const layout = { ...figure.layout, template: templates[theme], height, autosize: true, ...narrow }
+    const layout = { ...figure.layout, template: templates[theme], height: fitted(height), autosize: true, ...narrow }
     await Plotly.react(this.box, figure.data, layout, { staticPlot: true, responsive: true })
     if (this.box.dataset.drawn === undefined) this.box.on("plotly_afterplot", () => this.place())
     this.box.dataset.drawn = String(Number(this.box.dataset.drawn ?? 0) + 1)
+    tellChart(this.box, this.data.alt)
     this.place()
   }
 }
@@ -177,7 +188,7 @@ export default function ({ data: bytes, parentElement, setTriggerValue }) {
     sheet = new Sheet(root, readData(bytes))
     sheets.set(root, sheet)
     sheet.box.setAttribute("aria-label", sheet.data.alt)
-    sheet.box.style.minHeight = `${sheet.data.height}px`
+    sheet.box.style.minHeight = `${fitted(sheet.data.height)}px`
   }
   sheet.tell = (code) => setTriggerValue("drawn", code)
   if (root.dataset.theme === theme) return

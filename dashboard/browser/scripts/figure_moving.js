@@ -18,6 +18,17 @@ export const canMove = (box) => Boolean(sourceOf(box)?.moments)
  * @param {(done: number, of: number) => void} [told]
  */
 export async function moving(boxes, options, told = () => {}) {
+  const query = new URLSearchParams({ format: options.format, seconds: String(options.seconds) })
+  return ask(`moving?${query}`, await pictured(boxes, options, told), "application/octet-stream")
+}
+
+/**
+ * All its pictures, as the server takes them: PNGs, each after its length.
+ * @param {Element[]} boxes
+ * @param {FigureOptions} options
+ * @param {(done: number, of: number) => void} told
+ */
+export async function pictured(boxes, options, told) {
   const source = /** @type {FigureSource} */ (sourceOf(boxes[0]))
   if (!source.moments) throw new Error("this chart has nothing that moves: choose a race's chart, or one that plays")
   const moments = source.moments(options.frames)
@@ -41,8 +52,7 @@ export async function moving(boxes, options, told = () => {}) {
     body.push(length.buffer, png)
     told(i + 1, moments.length)
   }
-  const query = new URLSearchParams({ format: options.format, seconds: String(options.seconds) })
-  return ask(`moving?${query}`, new Blob(body), "application/octet-stream")
+  return new Blob(body)
 }
 
 /**

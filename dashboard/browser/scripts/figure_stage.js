@@ -44,7 +44,7 @@ export function staged({ data, layout: given }, how) {
   for (const key of Object.keys(layout).filter((name) => /^[xy]axis\d*$/.test(name))) {
     const room = key.startsWith("x") ? width : level
     const ticked = { ...layout[key], ...logTicks(layout[key], key, traces, room, letters) }
-    layout[key] = stagedAxis(ticked, key.startsWith("x"), room, letters)
+    layout[key] = stagedAxis(ticked, key.startsWith("x"), room, letters, namesOn(ticked, key, traces))
   }
   return { data: traces.map((trace, i) => stagedTrace(trace, i, grown, how.papers, paper)), layout }
 }
@@ -94,7 +94,7 @@ function outside({ annotations = [], coloraxis }, letters) {
     if (yref === "paper" && y >= 0.99 && (yanchor ?? "bottom") === "bottom")
       room.t = Math.max(room.t, 1.5 * lines * letters)
     if (yref === "paper" && y <= 0.01 && yanchor === "top")
-      room.b = Math.max(room.b, Math.abs(yshift) + (1.4 * lines - 0.9) * letters)
+      room.b = Math.max(room.b, Math.abs(yshift) + (1.4 * lines - 0.1) * letters)
     if (xref === "paper" && x >= 0.98 && xanchor === "left")
       room.r = Math.max(room.r, textangle ? 1.4 * letters : widthOf(text, letters))
   }
@@ -107,8 +107,9 @@ function outside({ annotations = [], coloraxis }, letters) {
  * @param {boolean} across
  * @param {number} room that the whole figure has in this direction
  * @param {number} letters
+ * @param {number} names that stand along it
  */
-function stagedAxis(axis, across, room, letters) {
+function stagedAxis(axis, across, room, letters, names) {
   const title = typeof axis.title === "string" ? { text: axis.title } : /** @type {Layout} */ (axis.title ?? {})
   const [low, high] = axis.domain ?? [0, 1]
   const own = usable(room, letters, across) * (high - low)
@@ -127,24 +128,47 @@ function stagedAxis(axis, across, room, letters) {
     tickfont: { size: letters, family: FONTS },
   }
   if (Array.isArray(axis.tickvals)) Object.assign(made, thinnedTicks(made, across, own, letters))
+  else if (names && own / names > (across ? 1.4 : 1.15) * letters)
+    made.dtick = 1 // or Plotly would leave some out
   else if (!axis.dtick) made.nticks = Math.max(across ? 3 : 2, Math.floor(own / ((across ? 2.8 : 2.2) * letters)))
   return made
 }
 
 /**
- * A title along an axis, in one line or two, with smaller letters where the axis is short.
+ * How many names an axis has, where it has names and not numbers.
+ * @param {Axis} axis
+ * @param {string} key
+ * @param {Trace[]} traces
+ */
+function namesOn({ type, categoryarray }, key, traces) {
+  if (Array.isArray(categoryarray)) return categoryarray.length
+  const [letter, name] = [/** @type {"x" | "y"} */ (key[0]), key.replace("axis", "")]
+  const own = traces.filter((trace) => (trace[`${letter}axis`] ?? letter) === name)
+  const names = new Set(own.flatMap((trace) => valuesOf(trace[letter]).filter((value) => typeof value === "string")))
+  return type === "category" || names.size ? names.size : 0
+}
+
+/**
+ * A title along an axis: in up to two lines, or three where their letters would become small, which a short axis makes
+ * them in the end.
  * @param {string} text
  * @param {number} most letters' size
  * @param {number} room
  */
 function fitted(text, most, room) {
-  let size = most
-  let lines = text ? wrapped(text, size, room) : []
-  while (size > 0.55 * most && (lines.length > 2 || lines.some((line) => widthOf(line, size) > room))) {
-    size *= 0.95
-    lines = wrapped(text, size, room)
-  }
-  return { lines, size }
+  const [two, three] = [2, 3].map((rows) => {
+    let size = most
+    let lines = text ? wrapped(text, size, room) : []
+    while (size > 0.55 * most && (lines.length > rows || lines.some((line) => widthOf(line, size) > room))) {
+      size *= 0.95
+      lines = wrapped(text, size, room)
+    }
+    let narrow = room // the last line should not be one short word
+    const even = () => lines.length > 1 && wrapped(text, size, 0.9 * narrow).length === lines.length
+    while (narrow > 0.3 * room && even()) narrow *= 0.9
+    return { lines: lines.length > 1 ? wrapped(text, size, narrow) : lines, size }
+  })
+  return two.size > 0.75 * most ? two : three
 }
 
 /**
@@ -180,6 +204,7 @@ function stagedScale(axis, letters) {
 
 const MOST_POINTS = 440 // of a curve: half of a slide's width
 const MOST_CONTOURS = 14
+const POINT = 6 // pixels, where nothing is said: as Plotly draws it
 
 /**
  * A long curve as it is thinned on the page, with its spikes, but further.
@@ -219,10 +244,10 @@ function stagedTrace(trace, place, grown, papers, paper) {
     made.line = { ...line, color, width: (line.width ?? 2) * grown }
   }
   const marker = /** @type {{ size?: number | number[], line?: { width?: number } } | undefined} */ (trace.marker)
-  if (marker?.size !== undefined)
-    made.marker = {
-      ...marker,
-      size: Array.isArray(marker.size) ? marker.size.map((s) => s * grown) : marker.size * grown,
-    }
+  const pointed = marker?.size !== undefined || String(trace.mode).includes("markers")
+  if (pointed && trace.type !== "bar") {
+    const { size = POINT } = marker ?? {}
+    made.marker = { ...marker, size: Array.isArray(size) ? size.map((s) => s * grown) : size * grown }
+  }
   return made
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // Up to four charts as one SVG: title, one legend, the charts with their letters, and a caption. All of it vectors, with
 // the font in it; the same charts give the same bytes.
+import { dashesOf } from "./figure_dashes.js"
 import { PAGE_LETTERS, staged } from "./figure_stage.js"
 import { escapedText, FAMILY, short, svgText, widthOf, wrapped } from "./figure_text.js"
 
@@ -149,13 +150,17 @@ export function entriesOf(parts) {
  */
 function legendOf(parts, letters, width, most) {
   const found = entriesOf(parts)
-  const entries = found.length === 1 && !parts[0].lanes && found[0].showlegend !== true ? [] : found
+  // As Plotly does: one entry says something only where it is asked for.
+  const asked = parts.some(({ lanes, figure }) => lanes || figure.layout.showlegend === true)
+  const entries = found.length === 1 && !asked && found[0].showlegend !== true ? [] : found
   let size = letters
   let rows = flow(entries, size, width)
   while (rows.length * LINE * size > most && size > 0.6 * letters) {
     size *= 0.94
     rows = flow(entries, size, width)
   }
+  if (rows.length * LINE * size > 2 * most)
+    throw new Error(`a legend of ${entries.length} has no room: hide some, or leave the legend out`)
   return {
     height: rows.length ? rows.length * LINE * size + 0.3 * size : 0,
     /** @type {(left: number, top: number, ink: string) => string[]} */
@@ -191,9 +196,6 @@ function flow(entries, size, width) {
   return rows
 }
 
-/** @type {Record<string, number[]>} as Plotly draws them, in widths of the line */
-const DASHES = { dash: [3, 3], dot: [1, 1], dashdot: [3, 1, 1, 1], longdash: [5, 5], longdashdot: [5, 2, 1, 2] }
-
 /**
  * @param {Trace} trace
  * @param {number} x
@@ -211,7 +213,9 @@ function sample({ line, marker, mode, fill, fillcolor, opacity }, x, y, width, g
   const dot = /** @type {{ color?: string, symbol?: string }} */ (marker ?? {})
   const color = line?.color ?? dot.color ?? "#808890"
   const stroke = Math.min((line?.width ?? 2) * grown, 0.25 * width)
-  const dashes = (DASHES[line?.dash ?? ""] ?? []).map((part) => short(part * stroke)).join()
+  const dashes = dashesOf(line?.dash ?? "", stroke)
+    .map(short)
+    .join()
   const dashed = dashes ? ` stroke-dasharray="${dashes}"` : ""
   const stretch = `<path d="M${short(x)},${short(y)}h${short(width)}" fill="none" stroke="${color}" stroke-width="${short(stroke)}"${dashed}${faded}/>`
   const point = pointOf(String(dot.symbol ?? "circle"), x + width / 2, y, 0.16 * width, String(dot.color ?? color))

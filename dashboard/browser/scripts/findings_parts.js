@@ -1,8 +1,9 @@
 // @ts-check
 // What the findings of a sweep are put together from, on whichever page: panels, tables, and charts in their boxes.
+import { tellChart } from "./chart_access.js"
 import { drawnNow } from "./figure_source.js"
 import { element } from "./live_elements.js"
-import { plotConfig } from "./plot_parts.js"
+import { fitted, plotConfig } from "./plot_parts.js"
 
 /** @import { Figure, FigureSource, PlotlyLibrary, SweepMessage, Theme } from "./types.d.ts" */
 
@@ -13,8 +14,9 @@ export const HEIGHT = 380
  * @param {string} alt
  */
 export function chartBox(name, alt) {
-  const box = element("div", { className: "lab-plot", role: "img", ariaLabel: alt })
-  box.style.minHeight = `${HEIGHT}px`
+  const box = element("div", { className: "lab-plot", role: "figure", ariaLabel: alt })
+  box.style.minHeight = `${fitted(HEIGHT)}px`
+  box.dataset.alt = alt
   box.dataset.chart = name
   return box
 }
@@ -52,12 +54,13 @@ export async function drawFigure(Plotly, box, figure, { revision, source }) {
   const layout = {
     ...figure.layout,
     template: source.templates[source.theme],
-    height: HEIGHT,
+    height: fitted(HEIGHT),
     autosize: true,
     font: { size: box.offsetWidth < 520 ? 11 : 13 },
     uirevision: revision,
   }
   await Plotly.react(box, figure.data, layout, plotConfig(Plotly, box, source))
+  tellChart(box, box.dataset.alt ?? source.title, { Plotly })
   box.classList.add("lab-chart")
   box.dataset.drawn = String(Number(box.dataset.drawn ?? 0) + 1)
 }
@@ -86,7 +89,11 @@ export function panel(title, tools, content, note, wide = false) {
  */
 export function tableOf(head, rows) {
   const cells = (/** @type {"td" | "th"} */ tag, /** @type {string[]} */ texts) =>
-    element("tr", {}, ...texts.map((textContent, i) => element(i ? tag : "th", { textContent, scope: i ? "" : "row" })))
+    element("tr", {}, ...texts.map((textContent, i) => cell(i || !textContent ? tag : "th", textContent, tag === "th")))
+  const cell = (/** @type {"td" | "th"} */ tag, /** @type {string} */ textContent, /** @type {boolean} */ above) =>
+    tag === "td" || !textContent
+      ? element("td", { textContent })
+      : element("th", { textContent, scope: above ? "col" : "row" })
   return element(
     "table",
     {},

@@ -98,9 +98,11 @@ export class FourStepsPage {
       this.shown = shown
       const made = tableOf([...table.head, ""], table.rows)
       const above = table.groups.map(([textContent, colSpan]) =>
-        element("th", { textContent, colSpan, scope: "colgroup", className: "lab-group" }),
+        textContent
+          ? element("th", { textContent, colSpan, scope: "colgroup", className: "lab-group" })
+          : element("td", { colSpan }),
       )
-      made.tHead?.prepend(element("tr", {}, ...above, element("th")))
+      made.tHead?.prepend(element("tr", {}, ...above, element("td")))
       ;[...made.tBodies[0].rows].forEach((row, i) => {
         const open = element("button", { type: "button", className: "lab-button lab-open", textContent: "Race" })
         open.disabled = !this.going.run?.id

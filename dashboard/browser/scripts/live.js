@@ -3,6 +3,7 @@
 import { exportable } from "./figure_source.js"
 import { CHARTS, LiveChart } from "./live_charts.js"
 import { element } from "./live_elements.js"
+import { sketch } from "./live_sketch.js"
 import { standingOf } from "./live_standing.js"
 import { Stream } from "./live_stream.js"
 import { Tools } from "./live_tools.js"
@@ -13,6 +14,7 @@ import { StatusBar } from "./status_bar.js"
 /** @import { Component, Figure, Panel, PlotlyLibrary, RaceData, RaceMessage, Standing, Templates, Theme, View } from "./types.d.ts" */
 
 const REDRAW_MS = 250
+const PATIENCE_MS = 400 // for a run's first records, before plotly.js is started: one that is recorded has them at once
 const VIEW = "radam-lab-view" // in the tab's storage: found again after another page or a reload
 
 export class Live {
@@ -272,7 +274,7 @@ export class Live {
     this.drawing = true
     try {
       const waits = !window.Plotly // on a first visit for a second, in which much may have come
-      if (waits) this.tell()
+      if (waits) await this.sketch()
       const Plotly = await loadPlotly(this.plotlyUrl)
       if (waits) await painted()
       if (this.closed) return
@@ -293,6 +295,20 @@ export class Live {
       this.drawing = this.hurried = false
       if (this.again && !this.closed) this.schedule()
     }
+  }
+
+  /** What is known without plotly.js, which then has the browser to itself for a second: cards, and the loss. */
+  async sketch() {
+    this.tell()
+    const expected = () => this.runs.some((run) => run.id && !run.history.started && !run.ended)
+    for (const until = performance.now() + PATIENCE_MS; expected() && performance.now() < until; ) await painted()
+    this.tell()
+    this.charts.get("loss")?.sketch(sketch)
+    await Promise.race([
+      new Promise((resolve) => requestAnimationFrame(resolve)),
+      new Promise((resolve) => setTimeout(resolve, 50)),
+    ])
+    await painted()
   }
 
   /** All that needs no chart. */

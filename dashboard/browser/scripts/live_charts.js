@@ -1,15 +1,17 @@
 // @ts-check
 // The charts of a race: each is drawn once and then changed in place, and only while it is on the screen.
+import { tellChart } from "./chart_access.js"
 import { smoothed, thinned, upTo } from "./live_curves.js"
-import { element, escaped } from "./live_elements.js"
+import { element, escaped, shortNumber } from "./live_elements.js"
 import { shares } from "./live_shares.js"
-import { plotConfig } from "./plot_parts.js"
+import { fitted, plotConfig } from "./plot_parts.js"
 
 /** @import { Live } from "./live.js" */
 /** @import { LaneHistory } from "./live_history.js" */
 /** @import { Axis, Figure, Layout, Meta, Panel, Path, PlotlyLibrary, Room, Series, Trace, Value, View } from "./types.d.ts" */
 
 export const MOST_IN_LEGEND = 8 // lanes
+const TOGETHER = ["loss", "ridges"] // in a moving figure
 
 export class LiveChart {
   /**
@@ -19,8 +21,8 @@ export class LiveChart {
   constructor(live, panel) {
     this.live = live
     this.panel = panel
-    this.node = element("div", { className: "lab-plot", role: "img", ariaLabel: panel.alt })
-    this.node.style.minHeight = `${panel.height}px`
+    this.node = element("div", { className: "lab-plot", role: "figure", ariaLabel: panel.alt })
+    this.node.style.minHeight = `${fitted(panel.height)}px`
     this.node.dataset.chart = panel.name
     this.dirty = true
     this.near = false
@@ -40,7 +42,7 @@ export class LiveChart {
     const figure = this.figure(this.node.offsetWidth)
     const layout = {
       showlegend: false,
-      height: this.panel.height,
+      height: fitted(this.panel.height),
       ...figure.layout,
       template: templates[theme],
       autosize: true,
@@ -49,11 +51,35 @@ export class LiveChart {
     }
     const config = plotConfig(Plotly, this.node, this)
     this.node.style.minHeight = `${layout.height}px`
+    this.node.querySelector(".lab-sketch")?.remove()
     Plotly.react(this.node, figure.data, layout, config)
+    tellChart(this.node, this.panel.alt, { words: this.words() })
     this.node.classList.add("lab-chart") // as still charts are called: every one on a page has been drawn
     this.node.dataset.drawn = String(Number(this.node.dataset.drawn ?? 0) + 1)
     const measured = figure.data.filter(({ meta }) => meta && !meta.again && meta.of !== "limit")
     this.node.dataset.points = String(Math.max(0, ...measured.map(({ x }) => x.length)))
+  }
+
+  /**
+   * Until it is drawn.
+   * @param {typeof import("./live_sketch.js").sketch} sketch
+   */
+  sketch(sketch) {
+    const { offsetWidth: width, dataset } = this.node
+    const { templates, theme } = this.live
+    const figure = this.figure(width)
+    const points = Math.max(0, ...figure.data.filter(({ meta }) => meta && !meta.again).map(({ x }) => x.length))
+    if (!width || !points || dataset.drawn) return
+    this.node.replaceChildren(sketch(figure, { width, height: this.panel.height }, templates[theme].layout))
+    dataset.sketched = String(points)
+  }
+
+  /**
+   * What it shows, where its numbers are not those of its curves.
+   * @returns {string | undefined}
+   */
+  words() {
+    return undefined
   }
 
   // What an exported figure is made of (figure_source.js).
@@ -112,20 +138,27 @@ export class LiveChart {
     }
   }
 
+  /** None of a chart that shows certain steps, and so stands still. */
+  get moments() {
+    const { data = [] } = this.live.figures[this.name] ?? {}
+    return data.some(({ meta }) => meta?.of === "layers") ? undefined : this.grown
+  }
+
   /**
-   * The race as it grew: its loss, and beside it the ridges of its gradients.
+   * The chart as it grew; a race's loss and the ridges of its gradients grow beside each other.
    * @param {number} most
    */
-  moments(most) {
+  grown(most) {
     const { charts, view } = this.live
-    const shown = ["loss", "ridges"].flatMap((name) => charts.get(name) ?? [])
+    const [loss, ridges] = TOGETHER.map((name) => charts.get(name))
+    const shown = TOGETHER.includes(this.name) && loss && ridges ? [loss, ridges] : [this]
     const last = this.last()
     /** @type {(i: number) => number} */
     const step = (i) => Math.round(view.stepAxis === "log" ? last ** (i / most) : (last * i) / most)
     const steps = [...new Set(Array.from({ length: most }, (_, i) => Math.max(1, step(i + 1))))]
     return steps.map(
       (at) => (/** @type {Room} */ room) =>
-        shown.map((chart) => ({ title: chart.title, lanes: true, figure: chart.at(at, room) })),
+        shown.map((chart) => ({ title: chart.title, lanes: chart.lanes, figure: chart.at(at, room) })),
     )
   }
 
@@ -184,7 +217,7 @@ export class LiveChart {
     const smoothing = view.smoothing
     if (meta.behind && !smoothing) return { ...trace, x: [], y: [] }
     const plan = /** @type {Series} */ (trace)
-    let series = meta.of === "plan" ? upTo(plan, lane.step) : lane.series(meta, view.group)
+    let series = meta.of === "plan" ? upTo(plan, lane.step) : lane.series(meta, view.group, frozen ?? undefined)
     if (meta.smooth) series = smoothed(/** @type {Series} */ (series), smoothing)
     if (frozen !== null && this.panel.steps) series = upTo(/** @type {Series} */ (series), frozen)
     const drawn = { ...trace, ...thinned(/** @type {Path} */ (series)), visible: shown }
@@ -335,6 +368,11 @@ class OverlayChart extends LiveChart {
     const xaxis = { title: { text: this.live.quantityAxis }, range: filledRange(data) }
     return { data, layout: { xaxis, yaxis: { title: { text: "share of the parameters" }, rangemode: "tozero" } } }
   }
+
+  /** @override */
+  words() {
+    return medians(this.live)
+  }
 }
 
 /** The gradient's norm from layer to layer at one step. */
@@ -399,6 +437,8 @@ const RIDGES = 300 // pixels of a panel's height
 const GAP = 46
 const AROUND = 72
 const LEAST_RIDGES = 90
+const MOST_RIDGES = 24 // lanes in an exported figure
+const NUMBER = 4.4 // letters of a number below a panel, with the air around it
 
 /** Ridges: a panel for each lane on one axis of log10 |g|, step 1 at the back and time towards the reader. */
 class RidgeChart extends LiveChart {
@@ -424,6 +464,8 @@ class RidgeChart extends LiveChart {
     const letters = width / columns / (given ? EXPORTED_LETTER : LETTER)
     const titled = !given || letters >= LEAST_LETTERS
     const high = given ? Math.max(40, (given - AROUND + GAP) / rows - GAP) : RIDGES
+    if (given && lanes.length > MOST_RIDGES)
+      throw new Error(`the ridges of ${lanes.length} lanes have no room in one figure: hide all but ${MOST_RIDGES}`)
     const whole = rows * (high + GAP) - GAP
     /** @type {Layout} */
     const layout = { height: whole + AROUND, annotations: [], margin: { l: 44, r: 8, t: 28, b: 44 } }
@@ -445,6 +487,7 @@ class RidgeChart extends LiveChart {
         range,
         nticks: 5,
         tickfont: { size: 11 },
+        ...(given ? fewNumbers(range, width / columns, column) : {}),
       }
       layout[`yaxis${suffix}`] = {
         domain: domain.y,
@@ -461,7 +504,7 @@ class RidgeChart extends LiveChart {
       if (titled)
         layout.annotations.push({
           text: `<b>${escaped(shortened(lane.label, letters))}</b>`,
-          font: { color: lane.line.color, size: 12 },
+          font: { size: 12 },
           x: (domain.x[0] + domain.x[1]) / 2,
           y: domain.y[1],
           xref: "paper",
@@ -506,6 +549,62 @@ class RidgeChart extends LiveChart {
       showarrow: false,
     })
     return { data, layout }
+  }
+
+  /** @override */
+  words() {
+    return medians(this.live)
+  }
+}
+
+/**
+ * Where the middle of each lane's histogram lies, at its first step and at the chosen one.
+ * @param {Live} live
+ */
+export function medians(live) {
+  const { quantity, group } = live.view
+  const told = live.runs.flatMap((run, r) =>
+    run.lanes.flatMap((lane, k) => {
+      const history = run.history.lanes[k]
+      const shown = [history.histograms[0], history.histogramAt(live.chosenStep)]
+      if (live.hidden.has(`${r}:${k}`) || !shown[0]) return []
+      const parts = shown.flatMap((one) => {
+        const middle = one && medianOf(history.distribution(one, quantity, group))
+        return one && middle !== undefined ? [`${shortNumber(Number(middle.toFixed(2)))} at step ${one.t}`] : []
+      })
+      return parts.length ? [`${lane.label} ${[...new Set(parts)].join(", ")}`] : []
+    }),
+  )
+  return told.length ? `Median of log10 |${"gmv"[quantity]}|: ${told.join("; ")}.` : undefined
+}
+
+/**
+ * Of a distribution: the place by which half of it has come.
+ * @param {{ x: number[], y: number[] }} distribution
+ */
+export function medianOf({ x, y }) {
+  const half = y.reduce((sum, share) => sum + share, 0) / 2
+  let sum = 0
+  return x.find((_, i) => (sum += y[i]) >= half)
+}
+
+/**
+ * Whole numbers below a narrow panel, few enough not to touch; below every second or third panel where one is too wide.
+ * @param {number[]} range
+ * @param {number} width of the panel
+ * @param {number} column
+ */
+function fewNumbers([low, high], width, column) {
+  const fit = width / (NUMBER * EXPORTED_LETTER)
+  const [first, last] = [Math.ceil(low), Math.floor(high)]
+  const every = Math.max(1, Math.ceil((last - first + 1) / Math.max(1, Math.floor(fit))))
+  const start = fit < 2 ? Math.round((low + high) / 2) : first + Math.floor(((last - first) % every) / 2)
+  const tickvals = Array.from({ length: Math.floor((last - start) / every) + 1 }, (_, i) => start + i * every)
+  return {
+    tickvals,
+    ticktext: tickvals.map((value) => String(value).replace("-", "−")),
+    tickangle: 0,
+    showticklabels: column % Math.ceil(1 / fit) === 0,
   }
 }
 

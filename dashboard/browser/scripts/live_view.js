@@ -1,5 +1,6 @@
 // @ts-check
 // What stands beside the charts: a card for each lane, and sentences of the translating models.
+import { dashesOf } from "./figure_dashes.js"
 import { MOST_IN_LEGEND } from "./live_charts.js"
 import { element, setText, shortNumber } from "./live_elements.js"
 import { FINAL_STEPS } from "./live_loss.js"
@@ -92,10 +93,13 @@ function metricText(name, better, value) {
 }
 
 /** @param {Line} line */
-function lineSample({ color, dash }) {
-  const kind = dash === "solid" ? "solid" : dash === "dot" || dash === "dashdot" ? "dotted" : "dashed"
-  const sample = element("span", { className: "lab-sample" })
-  sample.style.borderTop = `4px ${kind} ${color}`
+function lineSample({ color, dash, width }) {
+  const sample = element("span", { className: "lab-sample", ariaHidden: "true" })
+  const dashes = dashesOf(dash ?? "", Math.min(width, 3)).join()
+  sample.innerHTML = `<svg viewBox="0 0 40 6"><path d="M0,3h40" stroke-width="${width + 1}"/></svg>`
+  const path = /** @type {SVGElement} */ (sample.querySelector("path"))
+  path.setAttribute("stroke", color)
+  if (dashes) path.setAttribute("stroke-dasharray", dashes)
   return sample
 }
 
@@ -121,8 +125,7 @@ export class Translations {
       const rows = run.lanes.map((lane, k) => {
         const said = samples[k] ? samples[k][i][1] : "…"
         const right = said === expected
-        const name = element("th", { scope: "row", textContent: lane.label })
-        name.style.color = lane.line.color
+        const name = element("th", { scope: "row" }, lineSample(lane.line), ` ${lane.label}`)
         return element(
           "tr",
           {},

@@ -38,6 +38,16 @@ export function isDark(element) {
   return 0.299 * r + 0.587 * g + 0.114 * b < 128
 }
 
+const LOW = 480 // pixels of a window's height: a telephone on its side, or a laptop at 200%
+
+export const isLow = () => innerHeight <= LOW
+
+/**
+ * A chart's height, of which a low window shows as much as leaves room for a control.
+ * @param {number} height
+ */
+export const fitted = (height) => (isLow() ? Math.min(height, Math.max(180, innerHeight / 2)) : height)
+
 /** @param {PlotlyLibrary} Plotly */
 const exportButton = (Plotly) => ({
   name: "export-figure",
@@ -69,7 +79,7 @@ export function plotConfig(Plotly, box, source, more = {}) {
     displaylogo: false,
     displayModeBar: small || "hover",
     scrollZoom: false,
-    modeBarButtons: small ? [own] : [own, ["zoom2d", "pan2d", "autoScale2d"]],
+    modeBarButtons: small ? [own] : [own, ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "autoScale2d"]],
     ...more,
   }
   configs.set(box, { small, config })

@@ -1,17 +1,20 @@
 // @ts-check
 // The sweep page: maps that fill in as lanes are trained, and what follows from those that are done.
+import { tellChart } from "./chart_access.js"
 import { sourceIn } from "./findings_parts.js"
 import { element, setText } from "./live_elements.js"
 import { isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
 import { StatusBar } from "./status_bar.js"
 import { SweepFindings } from "./sweep_findings.js"
+import { CellKeys } from "./sweep_keys.js"
 import { filledMaps } from "./sweep_maps.js"
 import { SweepRun } from "./sweep_run.js"
 import { SweepTools } from "./sweep_tools.js"
 
-/** @import { Component, FigureSource, Findings, MapQuantity, Sweep, SweepMessage, Templates, Theme } from "./types.d.ts" */
+/** @import { Component, Figure, FigureSource, Findings, MapQuantity, Sweep, SweepMessage, Templates, Theme } from "./types.d.ts" */
 
 const REDRAW_MS = 250
+const MAPS = "Maps of the sweep, one a method: learning rates across, the other settings up"
 const EVERY_CLICK = { doubleClick: false, doubleClickDelay: 1 } // two cells in quick succession are two clicks
 
 export class SweepPage {
@@ -37,11 +40,12 @@ export class SweepPage {
       (action) => this.component.setTriggerValue("action", action),
     )
     this.tools = new SweepTools(this)
-    this.map = element("div", { className: "lab-plot lab-map", role: "img", ariaLabel: "Maps of the sweep" })
+    this.keys = new CellKeys(this)
+    this.map = element("div", { className: "lab-plot lab-map", role: "figure", ariaLabel: MAPS })
     this.map.dataset.chart = "maps"
     this.needs = element("ul", { className: "lab-sentences" })
     this.findings = new SweepFindings(this)
-    this.root.replaceChildren(this.bar.box, this.tools.box, this.map, this.needs, this.findings.box)
+    this.root.replaceChildren(this.bar.box, this.tools.box, this.keys.box, this.map, this.needs, this.findings.box)
     this.resized = new ResizeObserver(() => this.changed())
     this.resized.observe(this.map)
     this.closed = false
@@ -135,6 +139,7 @@ export class SweepPage {
       chosen: this.chosen,
       sweep,
     })
+    this.keys.mark({ data: /** @type {Figure["data"]} */ (data), layout })
     const narrow = this.map.offsetWidth < 520
     const drawn = {
       ...layout,
@@ -149,6 +154,7 @@ export class SweepPage {
       drawn,
       plotConfig(Plotly, this.map, this.source("maps", "How forgiving is each method?", this.map), EVERY_CLICK),
     )
+    tellChart(this.map, MAPS)
     this.map.classList.add("lab-chart")
     this.map.dataset.drawn = String(Number(this.map.dataset.drawn ?? 0) + 1)
     if (!this.clicks) {

@@ -30,8 +30,17 @@ export class SweepFindings {
     this.table = element("div", { className: "lab-table" })
     this.signs = element("div", { className: "lab-table" })
     this.told = element("p", { className: "lab-note" })
-    this.axes = ["x", "y"].map(() => element("select", { onchange: () => this.draw() }))
+    this.axes = ["across", "up"].map((ariaLabel) => element("select", { ariaLabel, onchange: () => this.draw() }))
     const [x, y] = this.axes
+    this.early = [
+      panel(
+        "What foretells failure?",
+        "",
+        [this.told, this.signs],
+        "AUC for “does not learn” over all lanes that are done, by what was measured at steps 10, 25 and 50. Which side warns was fixed before any sweep was run.",
+      ),
+      panel(TITLES.signs, element("span", {}, "across ", x, " up ", y), [this.charts.signs], "A point is a lane."),
+    ]
     this.box = element(
       "div",
       { className: "lab-grid", hidden: true },
@@ -48,13 +57,7 @@ export class SweepFindings {
         [this.charts.courses],
         "The cell with the lowest mean final loss of all that are done; the band is the range over its seeds.",
       ),
-      panel(
-        "What foretells failure?",
-        "",
-        [this.told, this.signs],
-        "AUC for “does not learn” over all lanes that are done, by what was measured at steps 10, 25 and 50. Which side warns was fixed before any sweep was run.",
-      ),
-      panel(TITLES.signs, element("span", {}, "across ", x, " up ", y), [this.charts.signs], "A point is a lane."),
+      ...this.early,
     )
     /** @type {Findings | null} */
     this.found = null
@@ -67,6 +70,7 @@ export class SweepFindings {
     this.found = found
     this.box.hidden = !found
     if (!found) return
+    for (const box of this.early) box.style.display = this.page.sweep?.early ? "" : "none"
     this.table.replaceChildren(tableOf(found.table.head, found.table.rows))
     this.told.textContent = found.sign_sentences.join(" ")
     this.signs.hidden = found.signs.every(({ auc }) => auc.every((value) => value === null))

@@ -5,6 +5,7 @@ import { element, setText } from "./live_elements.js"
 /** @import { SweepPage } from "./sweep.js" */
 
 const FRAME_MS = 80
+const GROUPS = { quantity: "what the maps show", rows: "rows of the maps" }
 
 export class SweepTools {
   /** @param {SweepPage} page */
@@ -61,7 +62,7 @@ export class SweepTools {
     )
     if (!options.some(({ value }) => value === page.view[name])) page.view.quantity = "loss"
     return {
-      box: element("span", { className: "lab-choice", role: "group" }, ...buttons),
+      box: element("span", { className: "lab-choice", role: "group", ariaLabel: GROUPS[name] }, ...buttons),
       draw: () =>
         buttons.forEach((button, i) => {
           button.setAttribute("aria-pressed", String(page.view[name] === options[i].value))

@@ -182,6 +182,50 @@ export interface DrawData {
   color: string
 }
 
+export interface DrawnAxis {
+  title?: { text?: string }
+  type?: string
+  ticktext?: string[]
+}
+
+/** What Plotly has made of a layout and of a trace, as far as it is told in words (scripts/chart_words.js). */
+export interface DrawnLayout {
+  showlegend?: boolean
+  annotations?: { text?: string }[]
+  // biome-ignore lint/suspicious/noExplicitAny: axes by their names, beside all else
+  [axis: string]: any
+}
+
+export interface DrawnTrace {
+  type: string
+  name?: string
+  mode?: string
+  visible?: boolean | string
+  showlegend?: boolean
+  legendgroup?: string
+  hoverinfo?: string
+  fill?: string
+  meta?: { again?: boolean }
+  orientation?: string
+  xaxis?: string
+  yaxis?: string
+  // biome-ignore lint/suspicious/noExplicitAny: numbers, or the names of categories
+  x?: any[]
+  // biome-ignore lint/suspicious/noExplicitAny: likewise
+  y?: any[]
+  z?: number[][]
+  text?: string[][]
+}
+
+export interface DrawnBox extends HTMLElement {
+  _fullData?: DrawnTrace[]
+  _fullLayout?: DrawnLayout
+}
+
+export interface PlayableBox extends HTMLElement {
+  on(event: "plotly_animatingframe", listener: (event: { name: string }) => void): void
+}
+
 /** A box with a plot in it: where Plotly has put its axes, in pixels. */
 export interface PlotBox extends HTMLElement {
   _fullLayout: Record<"xaxis" | "yaxis", { _offset: number; _length: number }>
@@ -343,6 +387,7 @@ export interface Sweep {
   learned: number // the part of a baseline below which a loss has learned
   metric: string | null
   better: string
+  early: boolean // whether its lanes measure what might foretell a failure
   revision: string
 }
 
@@ -384,7 +429,8 @@ export interface PlotlyLibrary {
   Icons: Record<string, object>
   react(box: HTMLElement, figure: object): Promise<unknown>
   react(box: HTMLElement, data: object[], layout: object, config: object): Promise<unknown>
-  animate(box: HTMLElement, frames: null, settings: object): Promise<unknown>
+  animate(box: HTMLElement, frames: string[], settings: object): Promise<unknown>
+  restyle(box: HTMLElement, change: object, traces: number[]): Promise<unknown>
   toImage(figure: object, settings: object): Promise<string>
   purge(box: HTMLElement): void
 }
