@@ -5,7 +5,10 @@ checked before the first step and the ways that are tried in the first ones are 
 """
 
 import itertools
+import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -17,13 +20,13 @@ import psutil
 import torch
 from torch import nn
 
-from bench.interleaved import Result, slowdown
+from bench.interleaved import Result, medians, speedup
 from bench.own_models import OWN_MODELS, OwnModel
 from radam_core import race_model, watch
 from radam_core.own import watching
 from radam_core.race.threads import one_thread
 
-STEPS, REPEATS = 60, 3
+STEPS, REPEATS, SWEEPS = 60, 3, 2
 LOWEST, MOST = 0.9, 1.05
 WATCHED_STEPS, CHUNK, LONG_STEPS = 400, 5, 100_000
 
@@ -52,6 +55,7 @@ def run() -> Iterator[Result]:
             yield _raced(name, model)
         yield _watched()
         yield _long()
+    yield _swept()
 
 
 def _raced(name: str, model: OwnModel) -> Result:
@@ -105,7 +109,19 @@ def _steps(
 
 def _watched() -> Result:
     """Two loops in turns. What is watched takes the other's time for its own, so that it is given half of its share;
-    all of the first steps are in it, which have most of the measuring."""
+    all of the first steps are in it, which have most of the measuring. Seconds of the processor, which other programs
+    on the machine do not take, and the median over pairs that stood beside each other; of several runs the median."""
+    ratios, middle = [], {}
+    for _ in range(REPEATS):
+        times = _watched_once()
+        ratios.append(statistics.median(ours / theirs for ours, theirs in zip(*times.values(), strict=True)))
+        middle = {name: statistics.median(values) for name, values in times.items()}
+    name = f"{WATCHED_STEPS} steps of an encoder: watched, of plain ({min(ratios):.3f} to {max(ratios):.3f})"
+    return Result(name, statistics.median(ratios), MOST, False, middle)
+
+
+def _watched_once() -> dict[str, list[float]]:
+    """Milliseconds of each chunk of steps."""
     model, made = OWN_MODELS["TransformerEncoderLayer"], LOOPS["RAdam"]
     with tempfile.TemporaryDirectory() as folder:
         watched = _steps(model, made, Path(folder) / "run.jsonl", most=watching.MOST / 2)
@@ -113,12 +129,25 @@ def _watched() -> Result:
         times: dict[str, list[float]] = {name: [] for name in loops}
         for number in range(WATCHED_STEPS // CHUNK):
             for name in sorted(loops, reverse=bool(number % 2)):  # each follows the other as often
-                start = time.perf_counter()
+                start = time.thread_time()
                 for _ in itertools.islice(loops[name], CHUNK):
                     pass
-                times[name].append(1e3 * (time.perf_counter() - start))
-    middle = {name: statistics.median(values) for name, values in times.items()}
-    return slowdown(f"{WATCHED_STEPS} steps of an encoder: watched, of plain", "watched", "plain", MOST, middle)
+                times[name].append(1e3 * (time.thread_time() - start))
+    return times
+
+
+def _swept() -> Result:
+    """A sweep of 25 lanes as a whole command, start and end in it: over the workers, and in one process at torch's own
+    number of threads. The first needs some seconds to start them."""
+    command = [sys.executable, "-m", "dashboard", "sweep", "--problem", "bench/own_models.py:problem", "--fresh"]
+
+    def run(workers: str) -> None:
+        environment = {**os.environ, "RADAM_LAB_WORKERS": workers}
+        subprocess.run(command, check=True, capture_output=True, env=environment, timeout=900)
+
+    contenders = {"workers": partial(run, ""), "one process": partial(run, "1")}
+    times = medians(contenders, SWEEPS, warmup=0)
+    return speedup("a sweep of an encoder, 25 lanes: over the workers, over one process", *contenders, 1.0, times)
 
 
 def _long() -> Result:

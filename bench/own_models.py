@@ -147,3 +147,9 @@ OWN_MODELS = {
     "LSTM": OwnModel(Recurrent, _recurrent_loss, _words),
     "tied MLP": OwnModel(Tied, _tied_loss, lambda step: _real(step, 32, 64)),
 }
+
+
+def problem() -> dict[str, Any]:
+    """The encoder for `python -m dashboard sweep --problem bench/own_models.py:problem`."""
+    model = OWN_MODELS["TransformerEncoderLayer"]
+    return {"model": model.make, "loss": model.loss, "batches": model.batch, "steps": 60, "warmups": (0, 10, 25, 50)}

@@ -99,7 +99,9 @@ class Cluster:
     def for_own_models(cls, plan: Layout) -> "Cluster":
         """Cold workers on this machine, whatever `DASK_SCHEDULER_ADDRESS` says: they run a file of its owner, one pack
         at a time, and may start processes of their own, as a DataLoader does."""
-        return cls._embedded(plan, packs_each=1, daemon=False)
+        quiet = {"distributed.worker.state_machine": "error"}  # a pack that is left when somebody stops it is no news
+        with dask.config.set({"logging": quiet}):
+            return cls._embedded(plan, packs_each=1, daemon=False)
 
     @classmethod
     def _embedded(cls, plan: Layout, packs_each: int = RACES_PER_WORKER, daemon: bool = True) -> "Cluster":

@@ -98,11 +98,11 @@ class OwnRecording:
 def summary_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows of `OwnRecording.summary`, for people."""
     width = max(len("lane"), *(len(row["label"]) for row in rows)) + 2
-    lines = [f"{'lane':<{width}}{'first loss':>12}{'final loss':>12}"]
+    lines = [f"{'lane':<{width}}{'first loss':>12}{'final loss':>20}"]
     for row in rows:
         end = f"lost at step {row['diverged_at']}" if row["diverged_at"] else _text(row["final_loss"])
         metrics = ", ".join(f"{name} {_text(value)}" for name, value in row["metrics"].items())
-        lines.append(f"{row['label']:<{width}}{_text(row['first_loss']):>12}{end:>12}  {metrics}".rstrip())
+        lines.append(f"{row['label']:<{width}}{_text(row['first_loss']):>12}{end:>20}  {metrics}".rstrip())
     return "\n".join(lines)
 
 

@@ -15,7 +15,6 @@ from torch import optim
 
 from radam_core.methods import ADAPTIVE, METHODS, PROFILES, Method
 from radam_core.optimizers import MethodOptimizer
-from radam_core.single_steps import coefficients_at
 from radam_core.theory import rho
 
 
@@ -73,20 +72,21 @@ def told(optimizer: optim.Optimizer, t: int) -> Told:
     lr, method = float(optimizer.param_groups[0]["lr"]), method_of(optimizer)
     if method is None:
         return Told(lr, math.nan, math.nan, 1.0, ADAPTIVE)
-    c = coefficients_at(method, t)
-    r = c.rectification
-    multiplier = c.lr_factor * (1.0 if math.isnan(r) else r)
-    rho_t = _rhos(method.betas[1], (t - 1) // _BLOCK)[(t - 1) % _BLOCK]
-    return Told(lr * c.lr_factor, rho_t, r, multiplier, int(c.branch))
+    lr_factor, rho_t, r, multiplier, branch = _planned(method, (t - 1) // _BLOCK)[(t - 1) % _BLOCK]
+    return Told(lr * lr_factor, rho_t, r, multiplier, int(branch))
 
 
-_BLOCK = 64  # steps whose rho_t costs as much as one
+_BLOCK = 128  # steps that cost little more than one: a watched loop asks at each of its first ones
 
 
 @lru_cache(64)
-def _rhos(beta2: float, number: int) -> list[float]:
-    found: list[float] = rho(np.arange(number * _BLOCK + 1, (number + 1) * _BLOCK + 1), beta2).tolist()
-    return found
+def _planned(method: Method, number: int) -> list[tuple[float, ...]]:
+    """Of a block of steps: what is left of lr by the method's schedule, rho_t, r_t, both factors, and the branch."""
+    t = np.arange(number * _BLOCK + 1, (number + 1) * _BLOCK + 1)
+    c = method.coefficients(t)
+    both = c.lr_factor * np.where(np.isnan(c.rectification), 1.0, c.rectification)
+    columns = (c.lr_factor, rho(t, method.betas[1]), c.rectification, both, c.branch)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def decoupled_decay(optimizer: optim.Optimizer, t: int) -> float:

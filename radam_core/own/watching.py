@@ -85,7 +85,8 @@ class Watched:
         if isinstance(value, Tensor):
             if value.numel() != 1:
                 raise ValueError(f"loss must be one number, got shape {list(value.shape)}: take its mean")
-            value = value.detach().clone()
+            # Where a number is at hand it is taken at once; elsewhere that would wait for the device.
+            value = value.item() if value.device.type == "cpu" else value.detach().clone()
         if self._hooks:
             self._losses.append(value)
 

@@ -10,17 +10,9 @@ from torch import nn
 from bench.driving.visiting import wait
 from radam_core import watch
 from radam_core.theory import rectification
-from tests.conftest import ROOT, opened, running_server
+from tests.conftest import ROOT, opened
 
 STEPS = 60
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    runs = tmp_path_factory.mktemp("own-runs")
-    environment = {"RADAM_LAB_RUNS": str(runs), "RADAM_LAB_WORKERS": "1", "RADAM_LAB_RECORDINGS": "none"}
-    with running_server(environment=environment) as started:
-        yield started[0], runs
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +32,15 @@ def watched(tmp_path_factory):
     return path
 
 
-def test_a_watched_run_is_opened_with_its_loss_its_histograms_and_r_t(browser, server, watched):
-    address, runs = server
+def test_a_watched_run_is_opened_with_its_loss_its_histograms_and_r_t(browser, address, server_runs, watched):
     command = [sys.executable, "-m", "dashboard", "open", str(watched), "--no-browser", "--app", address]
-    environment = {"RADAM_LAB_RUNS": str(runs), "PATH": "", "OMP_NUM_THREADS": "1"}
+    environment = {"RADAM_LAB_RUNS": str(server_runs), "PATH": "", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True, env=environment)
     with opened(browser, done.stdout.strip()) as page:
         wait(page, f"d.state === 'finished' && Number(d.step) === {STEPS} && Number(loss.points) === {STEPS}")
-        assert page.get_by_role("button", name="Train").is_disabled()
+        train = page.get_by_role("button", name="Train")
+        assert train.is_disabled()
+        assert train.evaluate("(one) => getComputedStyle(one).color") != "rgb(255, 255, 255)", "white on white"
         assert page.locator(".lab-card").count() == 1
         assert "finished" in page.locator(".lab-card").inner_text()
         rho = page.locator("[data-chart=rho]")

@@ -88,12 +88,12 @@ def test_from_first_to_last_step_by_mouse_with_a_drawn_curve_kept_through_a_relo
 
 
 def reach(page: Page, target: Locator) -> None:
-    """By the Tab key, and inside a group of which one is chosen by the arrow keys."""
+    """By the Tab key, and inside a group by the arrow keys."""
     target.wait_for()
     for _ in range(60):
         if target.evaluate("(one) => one === document.activeElement"):
             return
-        beside = "(one) => Boolean(one.closest('[role=radiogroup]')?.contains(document.activeElement))"
+        beside = "(one) => Boolean(one.closest('[role=radiogroup], [role=toolbar]')?.contains(document.activeElement))"
         page.keyboard.press("ArrowRight" if target.evaluate(beside) else "Tab")
     raise AssertionError(f"the keyboard does not come to {target}")
 
