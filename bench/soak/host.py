@@ -32,6 +32,7 @@ class Host:
             **(environment or {}),
         }
         self.process: subprocess.Popen[bytes] | None = None
+        self._last_words: list[tuple[int, int]] = []  # places in the log
 
     @property
     def runs(self) -> Path:
@@ -94,12 +95,14 @@ class Host:
     def kill(self) -> None:
         """As a crash would; waits until its workers have noticed."""
         assert self.process is not None
-        workers = self.workers()
+        workers, size = self.workers(), self.log.stat().st_size
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(END_SECONDS)
         _, left = psutil.wait_procs(workers, timeout=END_SECONDS)
         for one in left:
             one.kill()
+        # What workers say of a server that is no more is no mistake of the server's.
+        self._last_words.append((size, self.log.stat().st_size))
 
     def stop(self) -> None:
         """As Ctrl-C does."""
@@ -116,7 +119,11 @@ class Host:
             one.kill()
 
     def text(self) -> str:
-        return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
+        """Of the log, without what the workers of a killed server said until they ended."""
+        told = self.log.read_bytes() if self.log.exists() else b""
+        for start, end in reversed(self._last_words):
+            told = told[:start] + told[end:]
+        return told.decode(errors="replace")
 
     def tail(self, letters: int = 1500) -> str:
         return self.text()[-letters:]
