@@ -10,7 +10,19 @@ from importlib import import_module
 
 from bench.interleaved import Result
 
-BENCHMARKS = ("optimizers", "simulation", "pages", "race", "own", "sweep", "app", "live", "crowd", "figures")
+BENCHMARKS = (
+    "optimizers",
+    "simulation",
+    "pages",
+    "race",
+    "own",
+    "sweep",
+    "app",
+    "live",
+    "crowd",
+    "processes",
+    "figures",
+)
 
 
 def main() -> int:

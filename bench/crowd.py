@@ -23,7 +23,7 @@ from bench.soak.host import Host, hosted
 from bench.soak.ledger import Ledger
 from bench.soak.outcome import Outcome
 from bench.soak.starters import Starter
-from bench.soak.viewers import watch
+from bench.soak.viewers import warm, watch
 from dashboard.asked.presets import PRESETS
 from dashboard.navigation import PAGES
 
@@ -46,9 +46,10 @@ def run() -> Iterator[Result]:
 
 def measured(host: Host, folder: Path, repeats: int, visitors: int = VISITORS) -> dict[str, Times]:
     """Idle, and then while races train; the three lines were opened in both."""
+    asyncio.run(warm(host))  # workers that are starting are not idle
     with _three_lines(folder) as (plain, pid):
         idle = _times(host, plain, pid, repeats, visitors)
-        asyncio.run(_train(host, max(1, len(host.workers()))))
+        asyncio.run(_train(host, len(host.workers())))
         return {IDLE: idle, TRAINING: _times(host, plain, pid, repeats, visitors)}
 
 

@@ -9,7 +9,18 @@ from typing import Any
 from dashboard.asked.presets import PRESETS
 from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.command_settings import APP
-from dashboard.export.forms import FORMATS, LEAST_SCALE, MOST_SCALE, PIXELS, SIZES
+from dashboard.export.forms import (
+    FORMATS,
+    LEAST_FRAMES,
+    LEAST_SCALE,
+    LEAST_SECONDS,
+    MOST_FRAMES,
+    MOST_SCALE,
+    MOST_SECONDS,
+    MOVING,
+    PIXELS,
+    SIZES,
+)
 from dashboard.figure_names import FIGURES, ROW, TALK, usual_address
 from dashboard.paper.rows import ROWS
 
@@ -87,7 +98,7 @@ def asked(options: argparse.Namespace) -> tuple[tuple[str, ...], str, dict[str, 
         if value is None:
             continue
         if value not in names:
-            raise ValueError(f"--{option} must be one of {', '.join(names)}, got {value!r}")
+            raise ValueError(f"--{option} must be one of {', '.join(names)}, got {value[:60]!r}")
         if page != home:
             raise ValueError(f"--{option} is for figures of the page {home}, and {options.name} is of {page}")
         query[parameter] = value
@@ -116,6 +127,10 @@ def _options(options: argparse.Namespace) -> dict[str, Any]:
             raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
     if not LEAST_SCALE <= options.scale <= MOST_SCALE:
         raise ValueError(f"--scale must be between {LEAST_SCALE:g} and {MOST_SCALE:g}, got {options.scale:g}")
+    if form in MOVING and not LEAST_FRAMES <= options.frames <= MOST_FRAMES:
+        raise ValueError(f"--frames must be between {LEAST_FRAMES} and {MOST_FRAMES}, got {options.frames}")
+    if form in MOVING and not LEAST_SECONDS <= options.seconds <= MOST_SECONDS:
+        raise ValueError(f"--seconds must be between {LEAST_SECONDS:g} and {MOST_SECONDS:g}, got {options.seconds:g}")
     if options.step is not None and options.step < 1:
         raise ValueError(f"--step must be at least 1, got {options.step}")
     named = {} if options.title is None else {"title": options.title}

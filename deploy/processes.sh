@@ -17,7 +17,8 @@ declare -A running=()
 start() {  # by its name: scheduler, worker-1, app-8501
     case $1 in
         scheduler) "$bin/dask" scheduler --host 127.0.0.1 --port "$scheduler" --no-dashboard & ;;
-        worker-*) "$bin/dask" worker "$DASK_SCHEDULER_ADDRESS" --host 127.0.0.1 --nthreads 4 --no-dashboard & ;;
+        worker-*) "$bin/dask" worker "$DASK_SCHEDULER_ADDRESS" --host 127.0.0.1 --nthreads 4 --no-dashboard --no-nanny \
+            --memory-limit "$(awk "BEGIN { print 1 / $workers }")" & ;;  # a share of what the machine has
         app-*) "$bin/streamlit" run app.py --server.address 127.0.0.1 --server.port "${1#app-}" & ;;
     esac
     running[$1]=$!
@@ -25,8 +26,12 @@ start() {  # by its name: scheduler, worker-1, app-8501
 
 end() {
     trap - EXIT INT TERM
-    kill "${running[@]}" 2>/dev/null || true
-    wait
+    kill "${running[@]}" 2>/dev/null || return 0
+    for _ in $(seq 30); do
+        sleep 0.5
+        kill -0 "${running[@]}" 2>/dev/null || return 0  # all of them have ended
+    done
+    kill -9 "${running[@]}" 2>/dev/null || true
 }
 trap end EXIT
 trap 'exit 0' INT TERM

@@ -1,6 +1,8 @@
-"""Draws the golden figures anew: `python -m tests.golden`. Look at what has changed before it is committed."""
+"""Draws the golden figures anew, all or those of some places: `python -m tests.golden [PLACE ...]`. Look at what has
+changed before it is committed."""
 
 import gzip
+import sys
 import tempfile
 from pathlib import Path
 
@@ -12,10 +14,11 @@ from tests.dashboard.test_every_figure import GOLDEN, golden, golden_file
 
 def main() -> None:
     GOLDEN.mkdir(exist_ok=True)
-    for old in GOLDEN.glob("*.svg.gz"):
+    asked = sys.argv[1:] or list(PLACES)
+    for old in GOLDEN.glob("*.svg.gz") if len(sys.argv) == 1 else ():
         old.unlink()
     with tempfile.TemporaryDirectory() as folder, Studio(Path(folder)) as studio:
-        for place in PLACES:
+        for place in asked:
             for name in charts(studio, place):
                 svg = golden(usual_svg(studio, place, name))
                 golden_file(place, name).write_bytes(gzip.compress(svg, mtime=0))

@@ -6,11 +6,11 @@ Some starters press Train as often as they are let, some viewers leave in the mi
 import asyncio
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.soak.host import Host, hosted
-from bench.soak.ledger import Follower, Ledger
+from bench.soak.ledger import LOOK_SECONDS, Follower, Ledger
 from bench.soak.limits_kept import judge_runs, judge_starts
 from bench.soak.outcome import Amount, Delays, Outcome
 from bench.soak.starters import RACES, Starter, new_race, seconds_to_wait
@@ -29,7 +29,9 @@ class Class:
     outcome: Outcome
     end: float
     pages: Delays
-    shows: dict[int, str]  # by starter: the run that they show
+    starters: int
+    viewers: int
+    shows: dict[int, str] = field(default_factory=dict)  # by starter: the run that they show
     refused: int = 0
     finished: int = 0
 
@@ -43,13 +45,14 @@ def run(folder: Path, amount: Amount) -> Outcome:
     with hosted(folder) as host, Follower(host.runs) as follower:
         asyncio.run(warm(host))
         before = host.memory_mb()
-        group = Class(host, ledger, follower, outcome, time.monotonic() + seconds, Delays(), {})
+        end, size = time.monotonic() + seconds, (amount.count(STARTERS, 5), amount.count(VIEWERS, 50))
+        group = Class(host, ledger, follower, outcome, end, Delays(), *size)
         starters = asyncio.run(_all(group))
         outcome.figures |= {
-            "for": f"{seconds:.0f} s, {VIEWERS} viewers and {STARTERS} starters",
+            "for": f"{seconds:.0f} s, {group.viewers} viewers and {group.starters} starters",
             "runs watched to their end": f"{group.finished:,}",
             "starts refused with a sentence": f"{group.refused:,}",
-            "a record stored until a viewer has it": follower.delays.told(),
+            f"a record stored until a viewer has it (to within {LOOK_SECONDS * 1e3:.0f} ms)": follower.delays.told(),
             "a race page opened meanwhile": group.pages.told(),
             "server's memory before and after": f"{before:.0f} MB, {host.memory_mb():.0f} MB",
         }
@@ -65,9 +68,9 @@ def run(folder: Path, amount: Amount) -> Outcome:
 
 
 async def _all(group: Class) -> list[Starter]:
-    starters = [Starter(number) for number in range(STARTERS)]
+    starters = [Starter(number) for number in range(group.starters)]
     await asyncio.gather(
-        *(_starts(group, one) for one in starters), *(_watches(group, number) for number in range(VIEWERS))
+        *(_starts(group, one) for one in starters), *(_watches(group, number) for number in range(group.viewers))
     )
     return starters
 
@@ -91,7 +94,7 @@ async def _starts(group: Class, starter: Starter) -> None:
 async def _watches(group: Class, number: int) -> None:
     seen = ""
     while group.goes_on:
-        run = group.shows.get(number % STARTERS, "")
+        run = group.shows.get(number % group.starters, "")
         if run in ("", seen):
             await asyncio.sleep(0.2)
             continue

@@ -28,15 +28,15 @@ def main(given: Sequence[str]) -> int:
     chosen = {name: SCENARIOS[name] for name in options.only or SCENARIOS}
     full = sum(scenario.minutes for scenario in chosen.values())
     scale = min(1.0, options.minutes / full) if options.minutes else 1.0
-    done = {}
+    path = options.report or (PATH if not options.only else None)
+    done: dict[str, Done] = {}
     for name, scenario in chosen.items():
         print(f"{name}: {scenario.title} ...", flush=True)
         done[name] = _do(scenario, Amount(scale))
         _tell(done[name])
-    text = report(done, shlex.join(["python", "-m", "bench", "soak", *given]), scale)
-    path = options.report or (PATH if not options.only else None)
-    if path:
-        path.write_text(text, encoding="utf-8")
+        if path:  # after each: whoever has to stop it keeps what was found
+            command = shlex.join(["python", "-m", "bench", "soak", *given])
+            path.write_text(report(done, command, scale, left=len(chosen) - len(done)), encoding="utf-8")
     return 0 if all(one.outcome.passed for one in done.values()) else 1
 
 

@@ -24,8 +24,8 @@ class Done:
     seconds: float
 
 
-def report(done: Mapping[str, Done], command: str, scale: float) -> str:
-    """`scale` is the share of the full soak's durations and counts that was done."""
+def report(done: Mapping[str, Done], command: str, scale: float, left: int = 0) -> str:
+    """`scale` is the share of the full soak's durations and counts that was done; `left` scenarios were not."""
     passed = sum(one.outcome.passed and not one.outcome.left_out for one in done.values())
     length = sum(one.seconds for one in done.values()) / 60
     share = (
@@ -35,7 +35,7 @@ def report(done: Mapping[str, Done], command: str, scale: float) -> str:
         "# How it holds up",
         "",
         f"Written by `{command}`, {time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC, {length:.1f} minutes, {share}. "
-        f"On {machine()}. {passed} of {len(done)} scenarios passed.",
+        f"On {machine()}. {passed} of {len(done)} scenarios passed{f', {left} were not run' if left else ''}.",
         "",
         _RULES,
         "",

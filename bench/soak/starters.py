@@ -38,7 +38,7 @@ class Starter:
         query, begun = f"config={config.to_link()}", time.monotonic()
         async with tab(host.address, self.cookie, self.client) as opened:
             page = await opened.open("race", query)
-            if delays:
+            if delays is not None:
                 delays.add(time.monotonic() - begun)
             outcome.sent("pages", "showed an error" if page.errors else "")
             answer = await opened.press(page, "Train", query)

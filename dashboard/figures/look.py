@@ -23,9 +23,10 @@ BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 # Okabe & Ito's orange and sky blue are too pale for a white page: here they are darker.
 ORANGE, SKY, GREY, OCHRE = "#C58400", "#3A9BD9", "#808890", "#7A6C00"
 
-# Three more than Plotly has names for, in pixels: long with a short gap, dash and two dots, short dashes.
-LONG, TWO_DOTS, SHORT = "18px,4px", "12px,4px,2px,4px,2px,4px", "5px,3px"
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot", LONG, TWO_DOTS, SHORT)
+# Four more than Plotly has names for, in pixels: long with a short gap, long with a wide one (a legend's sample shows
+# only one of Plotly's own long dashes), dash and two dots, short dashes.
+LONG, WIDE, TWO_DOTS, SHORT = "18px,4px", "14px,8px", "12px,4px,2px,4px,2px,4px", "5px,3px"
+DASHES = ("solid", "dash", "dot", "dashdot", WIDE, "longdashdot", LONG, TWO_DOTS, SHORT)
 
 # Published implementations, on the page that compares them. The paper's is RAdam's own colour.
 PROFILE_STYLES: dict[str, Style] = {
@@ -50,7 +51,7 @@ BETA2_STYLES: tuple[Style, ...] = tuple(
     Style(color, dash, 3)
     for color, dash in zip(
         ("#A98600", "#7F8F1F", "#2E9A80", "#2288B0", "#5570C8", "#8A5BC4"),
-        ("dot", "dashdot", "dash", "longdash", LONG, "solid"),
+        ("dot", "dashdot", "dash", WIDE, LONG, "solid"),
         strict=True,
     )
 )

@@ -20,6 +20,7 @@ from dashboard.figures.look import (
     SKY,
     TWO_DOTS,
     VERMILION,
+    WIDE,
     Style,
 )
 from radam_core.methods import METHODS
@@ -73,7 +74,7 @@ METHOD_ROWS: dict[str, MethodRow] = {
         Style(BLUE, "dot"),
         "RAdam with $r_t$ from the exact variance of the average in place of the paper's approximation.",
     ),
-    "adam": MethodRow(Style(VERMILION, "longdash"), "Adam without a warmup, as in torch."),
+    "adam": MethodRow(Style(VERMILION, WIDE), "Adam without a warmup, as in torch."),
     "adam-linear": MethodRow(
         Style(GREEN, LONG),
         "Adam whose learning rate rises in a straight line from 0 to its full size over the warmup's steps.",
@@ -142,7 +143,7 @@ METHOD_ROWS: dict[str, MethodRow] = {
     "sgd": MethodRow(Style(GREY), "stochastic gradient descent with momentum; no adaptive rate at all."),
     "momentum": MethodRow(Style(GREY, "dash"), "the averaged gradient alone, as RAdam's first steps."),
     "adam-4-radam": MethodRow(
-        Style(PURPLE, "longdash"), "Adam for the first four steps, then RAdam (the paper's Appendix C)."
+        Style(PURPLE, WIDE), "Adam for the first four steps, then RAdam (the paper's Appendix C)."
     ),
     "sgd-4-adam-8-radam": MethodRow(
         Style(GREEN, "longdashdot"),
@@ -175,7 +176,7 @@ METHOD_ROWS |= {
             "with the lane's betas and epsilon (Jordan et al. 2024).",
         ),
         "Adam": (Style(VERMILION, "dashdot"), "Adam with L2 decay."),
-        "AdamW": (Style(VERMILION, "longdash"), "Adam with decoupled decay (Loshchilov & Hutter 2019)."),
+        "AdamW": (Style(VERMILION, WIDE), "Adam with decoupled decay (Loshchilov & Hutter 2019)."),
         "RAdam": (Style(BLUE, "dash"), "RAdam with the threshold at 5 and L2 decay: our `radam` with profile torch."),
         "RMSprop": (Style(ORANGE, "dashdot"), "it divides by the root of an average of squares, not bias-corrected."),
         "Adagrad": (Style(SKY, "dot"), "it divides by the root of the sum of all squares so far (Duchi et al. 2011)."),
@@ -190,7 +191,7 @@ METHOD_ROWS |= {
     }.items()
 }
 METHOD_ROWS |= {
-    name: MethodRow(Style(GREY, "longdash"), f"{method.label}.")
+    name: MethodRow(Style(GREY, WIDE), f"{method.label}.")
     for name, method in LANE_METHODS.items()
     if name not in METHOD_ROWS
 }

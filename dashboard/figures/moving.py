@@ -53,10 +53,11 @@ def _numbers(values: Sequence[float | None]) -> list[float]:
 
 
 def _all_seen(styles: Sequence[Style], losses: Sequence[Sequence[float | None]]) -> list[Style]:
-    """A lane that lies under others is drawn wider than they are, so that both are seen."""
+    """A lane that lies under others is a wider band, so that both are seen; the dashes of one would be blocks."""
+    above = [sum(_coincide(own, other) for other in losses[place + 1 :]) for place, own in enumerate(losses)]
     return [
-        replace(style, width=style.width + WIDER * sum(_coincide(own, other) for other in losses[place + 1 :]))
-        for place, (style, own) in enumerate(zip(styles, losses, strict=True))
+        replace(style, width=style.width + WIDER * count, dash="solid") if count else style
+        for style, count in zip(styles, above, strict=True)
     ]
 
 

@@ -168,7 +168,8 @@ def gradient_figure(
     """The median gradient over the first steps; a guess is how many powers of ten it has lost at step `at`."""
     figure = go.Figure(_curves(curves))
     if said:
-        figure.add_trace(_said([at] * len(said), [start - fall for fall, _ in said], [count for _, count in said]))
+        x = [at * 0.7 ** (place % 2) for place in range(len(said))]
+        figure.add_trace(_said(x, [start - fall for fall, _ in said], [count for _, count in said]))
     if own is not None:
         figure.add_trace(line([1, at], [start, start - own], OWN, PREDICTED).update(mode="lines+markers"))
     step_axis(figure, log_t=True, title="step")
@@ -204,7 +205,8 @@ def fan_figure(
         figure.add_trace(line(beside, ends, f"{name}: {ratio:g} times", style).update(mode="lines+markers"))
     if said:
         upper = [middle * float(np.sqrt(ratio)) for ratio, _ in said]
-        figure.add_trace(_said([at * 0.85] * len(said), upper, [count for _, count in said]))
+        beside = [at * 0.85 * 0.6 ** (place % 3) for place in range(len(said))]  # neighbours are apart
+        figure.add_trace(_said(beside, upper, [count for _, count in said], "middle left"))
     step_axis(figure, log_t=True)
     figure.layout.xaxis.range = [-0.03, float(np.log10(t[-1]))]
     y_axis(figure, "1/√v̂<sub>t</sub>, in units of 1/σ", **log_axis(), range=[-0.6, 1.1])

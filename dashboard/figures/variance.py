@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.figures.look import BLUE, GREEN, GREY, VARIANCE_STYLES, VERMILION, Style
+from dashboard.figures.look import BLUE, GREEN, GREY, VARIANCE_STYLES, VERMILION, WIDE, Style
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import band, line, log_axis, step_axis, x_axis, y_axis
 from radam_core.domains import FloatArray
@@ -121,7 +121,7 @@ _SIZE_STYLES = {
     "variance": Style(VERMILION, "dash"),
     "spread": Style(VERMILION, "dot"),
     "rectification": STYLES["radam"],
-    "median": Style(GREEN, "longdash", 4),
+    "median": Style(GREEN, WIDE, 4),
     "rms": Style(GREEN, "dashdot"),
 }
 

@@ -51,11 +51,11 @@ class Counts(Storage, MovingWindowSupport):
             self._inside = True
             try:
                 yield self._db
-            except BaseException:
-                self._db.execute("rollback")
-                raise
-            else:
                 self._db.execute("commit")
+            except BaseException:
+                if self._db.in_transaction:  # SQLite has rolled back by itself where the disk is full; or has not
+                    self._db.execute("rollback")
+                raise
             finally:
                 self._inside = False
 

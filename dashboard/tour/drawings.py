@@ -13,7 +13,7 @@ from dashboard.asked.presets import PRESETS
 from dashboard.asked.tour import CONTROLS, FORETOLD, LANES, MODELS, READINGS, SHORT, SKIPPED, STEPS, TourStep
 from dashboard.browser.chart import Drawing, drawn_once
 from dashboard.figures import tour as figures
-from dashboard.figures.look import BLUE, GREEN, Style
+from dashboard.figures.look import BLUE, GREEN, WIDE, Style
 from dashboard.figures.methods import STYLES
 from dashboard.figures.moving import moving_race_figure
 from dashboard.figures.race import lane_styles
@@ -161,7 +161,7 @@ def _length(step: TourStep, own: str, pool: Pooled, revealed: bool) -> go.Figure
     t = np.unique(np.round(np.geomspace(5, 10_000, 200)))
     shown = {outcomes.LONG_BETA2: Style(BLUE, width=3.0)}
     if revealed:
-        shown[outcomes.SHORT_BETA2] = Style(GREEN, "longdash", 4.0)
+        shown[outcomes.SHORT_BETA2] = Style(GREEN, WIDE, 4.0)
     curves = [Curve(f"β₂ = {b:g}", t, np.asarray(rectification(t, b)), style) for b, style in shown.items()]
     came = outcomes.reaches(outcomes.SHORT_BETA2) if revealed else None
     return figures.length_figure(curves, outcomes.NEARLY, _own_number(step, own), _numbers(step, pool), came)

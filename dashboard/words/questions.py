@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dashboard.figures.implementations import multiplier_figure
-from dashboard.figures.look import GREY, ORANGE, PROFILE_STYLES, Style
+from dashboard.figures.look import GREY, ORANGE, PROFILE_STYLES, WIDE, Style
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import line, log_axis, step_axis, y_axis
 from dashboard.figures.rectification import rho_figure, steps_to_draw
@@ -115,7 +115,7 @@ def _weight_decay(beta2: float) -> go.Figure:
         t,
         {
             "decoupled": (np.ones_like(t), STYLES["radam"]),
-            "L2, gradients of size 0.1": (r_t / 0.1, Style(ORANGE, "longdash")),
+            "L2, gradients of size 0.1": (r_t / 0.1, Style(ORANGE, WIDE)),
             "L2, gradients of size 10": (r_t / 10, Style(ORANGE, "dash")),
         },
     )

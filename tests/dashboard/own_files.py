@@ -28,9 +28,9 @@ def steps(count: int, place: int = 0, **more: float) -> list[str]:
     ]
 
 
-def histogram(t: int, place: int = 0, groups: tuple[str, ...] = ("first", "last")) -> str:
+def histogram(t: int, place: int = 0, groups: tuple[str, ...] = ("first", "last"), first: int = 100) -> str:
     counts = np.zeros((len(COUNTED), len(groups), BINS), np.uint32)
-    counts[:, :, 100:110] = 7
+    counts[:, :, first : first + 10] = 7
     return run_file.histogram(t, groups, counts, place)
 
 

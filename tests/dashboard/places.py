@@ -73,7 +73,9 @@ def class_of_the_tour(_: Studio) -> Components:
 
 def own_run(studio: Studio) -> Components:
     """Two optimizers of a file that somebody wrote, with all that a file may have."""
-    lines = [line for k in range(2) for line in [*steps(60, k, angle=0.1), histogram(1, k), histogram(40, k)]]
+    lines = [
+        line for k in range(2) for line in [*steps(60, k, angle=0.1), histogram(1, k), histogram(40, k, first=103)]
+    ]
     with TemporaryDirectory() as folder:
         lanes = [lane("RAdam"), lane("My own optimizer of a long name", "Mine")]
         file = open_file(written(Path(folder) / "mine.jsonl", lines, lanes))

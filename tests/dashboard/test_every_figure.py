@@ -162,13 +162,11 @@ def stand_alone(studio: Studio, sheets: list[Sheet]) -> None:
     assert [url.rpartition("/")[2] for url in seen["asked"]] == [plotly_url().rpartition("/")[2]]  # by the test
     for one, wanted, (drawn,) in zip(sheets, charted, seen["seen"], strict=True):
         (chart,) = wanted
-        traces = [(trace.get("name"), trace.get("type", "scatter")) for trace in chart["data"]]
-        assert [
-            (name if wanted else None, kind)
-            for (name, kind, *_), (wanted, _) in zip(drawn["traces"], traces, strict=True)
-        ] == traces
+        traces = [(trace.get("name") or "", trace.get("type", "scatter")) for trace in chart["data"]]
+        seen_traces = [(name, kind) for name, kind, *_ in drawn["traces"]]
+        assert [(name and there, kind) for (there, kind), (name, _) in zip(seen_traces, traces, strict=True)] == traces
         visible = [points for _, _, shown, points in drawn["traces"] if shown is True]
-        assert max(visible) > 1 or len(visible) > 1, one.name
+        assert sum(visible) > 0, one.name
         assert drawn["marks"] > 0, f"{one.name} is empty"
         assert drawn["title"], one.name
 

@@ -1,5 +1,6 @@
 """What may be asked of a figure: a step, a size, a theme, several charts, a moving one; each seen in the file."""
 
+import argparse
 import csv
 import io
 import re
@@ -9,10 +10,11 @@ import pypdf
 import pytest
 from PIL import Image
 
+from dashboard.__main__ import main
 from dashboard.export.forms import SIZES
 from dashboard.export.pdf import pdf
 from dashboard.export.svg import checked
-from dashboard.figure_command import figure_options
+from dashboard.figure_command import asked, figure_options
 from dashboard.figure_names import FIGURES, TALK
 from dashboard.figure_studio import Query, Studio
 from tests.dashboard.sheets import texts
@@ -140,3 +142,48 @@ def test_what_cannot_be_made_gets_a_sentence(studio):
 
 def test_a_talks_figures_are_named():
     assert {name for name, _ in TALK} <= set(FIGURES)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["race-loss", "--out", "x.exe"], "ending of --out must be one of"),
+        (["race-loss", "--out", "x"], "ending of --out must be one of"),
+        (["<script>", "--out", "x.svg"], "must be one that `python -m dashboard figures` lists"),
+        (["../../etc/passwd", "--out", "x.svg"], "must be one that"),
+        (["a" * 5000, "--out", "x.svg"], "must be one that"),
+        (["race-loss+home", "--out", "x.svg"], "of one page"),
+        (["tour-lanes+tour-curve", "--out", "x.svg"], "never on the page tour at the same time"),
+        (["real-gradients", "--out", "x.svg"], "measured by a worker"),
+        (["race-loss", "--out", "x.svg", "--size", "9e9"], "--size must be one of"),
+        (["race-loss", "--out", "x.svg", "--scale", "40"], "--scale must be between"),
+        (["race-loss", "--out", "x.svg", "--scale", "nan"], "--scale must be between"),
+        (["race-loss", "--out", "x.svg", "--theme", "url(x)"], "--theme must be one of"),
+        (["race-loss", "--out", "x.png", "--pixels", "999"], "--pixels must be one of"),
+        (["race-loss", "--out", "x.svg", "--step", "-3"], "--step must be at least 1"),
+        (["race-loss", "--out", "x.svg", "--preset", "nonsense"], "--preset must be one of"),
+        (["race-loss", "--out", "x.svg", "--sweep", "map"], "--sweep is for figures of the page sweep"),
+        (["rho", "--out", "x.svg", "--run", "abc"], "--run is for figures of races and sweeps"),
+        (["paper", "--out", "x.svg", "--row", "nonsense"], "--row must be one of"),
+        (["rho", "--out", "x.svg", "--set", "beta2"], "--set must be NAME=VALUE"),
+        (["race-loss", "--out", "x.gif", "--frames", "1000000"], "--frames must be between"),
+        (["race-loss", "--out", "x.gif", "--seconds", "0"], "--seconds must be between"),
+    ],
+)
+def test_what_the_command_line_cannot_make_gets_a_sentence(given, told, capsys, tmp_path, monkeypatch):
+    """Before a browser is started."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["figure", *given]) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert told in sentence
+    assert len(sentence) < 500
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_name_leads_to_its_page():
+    for name, figure in FIGURES.items():
+        if not figure.missing:
+            options = argparse.Namespace(name=name, preset=None, sweep=None, row=None, run_id=None, set=[])
+            charts, page, query = asked(options)
+            assert (charts, page) == ((figure.chart.format(row="figure-1"),), figure.page)
+            assert figure.address.items() <= query.items()

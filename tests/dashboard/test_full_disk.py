@@ -9,6 +9,7 @@ from starlette.requests import Request
 
 from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.forms import norms_run, race_run, starting, sweep_run
+from dashboard.hosting.counts import Counts
 from dashboard.recorded import loading
 from dashboard.runs.feeds import Feeds
 from dashboard.runs.store import Store, lane_ids
@@ -88,3 +89,25 @@ def test_what_a_browser_says_is_hidden_may_be_anything(monkeypatch, form, told):
 def test_what_a_browser_says_is_chosen_may_be_anything(told):
     with pytest.raises(ValueError, match="lanes"):
         sweep_run.race_of_cells(SimpleNamespace(), SimpleNamespace(config=SWEEPS["rates"].config), told)
+
+
+def test_counts_that_cannot_be_committed_leave_no_transaction_behind(monkeypatch):
+    class Full:
+        """A connection to a disk on which the last page of a transaction does not fit."""
+
+        def __init__(self, real: sqlite3.Connection) -> None:
+            self.real = real
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.real, name)
+
+        def execute(self, text: str, *values: object) -> object:
+            return full() if text == "commit" else self.real.execute(text, *values)
+
+    counts = Counts()
+    with monkeypatch.context() as disk:
+        disk.setattr(counts, "_db", Full(counts._db))
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            counts.acquire_entry("a", 1, 60)
+    assert counts.acquire_entry("a", 1, 60)
+    counts.close()

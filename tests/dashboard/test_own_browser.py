@@ -41,7 +41,9 @@ def test_a_watched_run_is_opened_with_its_loss_its_histograms_and_r_t(browser, a
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=True, env=environment)
     with opened(browser, done.stdout.strip()) as page:
         wait(page, f"d.state === 'finished' && Number(d.step) === {STEPS} && Number(loss.points) === {STEPS}")
-        assert page.get_by_role("button", name="Train").is_disabled()
+        train = page.get_by_role("button", name="Train")
+        assert train.is_disabled()
+        assert train.evaluate("(one) => getComputedStyle(one).color") != "rgb(255, 255, 255)", "white on white"
         assert page.locator(".lab-card").count() == 1
         assert "finished" in page.locator(".lab-card").inner_text()
         rho = page.locator("[data-chart=rho]")

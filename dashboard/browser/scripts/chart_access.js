@@ -73,6 +73,7 @@ function offerCurves(Plotly, box, name) {
   offered.forEach(({ label, places, shown }, i) => {
     const button = /** @type {HTMLButtonElement} */ (row.children[i])
     if (button.textContent !== label) button.textContent = label
+    set(button, "aria-label", `Curve ${label}`) // another control may be called as the curve is
     set(button, "aria-pressed", String(shown))
     button.onclick = async () => {
       await Plotly.restyle(box, { visible: shown ? "legendonly" : true }, places)

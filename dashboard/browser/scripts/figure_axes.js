@@ -87,13 +87,14 @@ export function spreadRows(layout, height, letters) {
   if (rows.length < 2 || !apart) return
   const titles = (layout.annotations ?? []).filter((/** @type {Layout} */ one) => one.yref === "paper")
   const needs = rows.slice(0, -1).map(([, top], i) => {
-    const numbered = Object.keys(layout).some((name) => {
+    const numbered = Object.keys(layout).filter((name) => {
       if (!/^xaxis\d*$/.test(name) || layout[name].showticklabels === false) return false
       const anchor = layout[String(layout[name].anchor ?? "y").replace("y", "yaxis")]
       return anchor?.domain?.[0] === rows[i + 1][0]
     })
+    const numbers = numbered.some((name) => layout[name].type === "log") ? 3.1 : 2.4 // powers of ten are higher
     const titled = titles.some((/** @type {Layout} */ { y }) => Math.abs(y - top) < 0.02)
-    return ((numbered ? 2.4 : 0.6) + (titled ? 1.5 : 0.3)) * letters
+    return ((numbered.length ? numbers : 0.6) + (titled ? 1.5 : 0.3)) * letters
   })
   const all = usable(height, letters, false)
   const gaps = needs.map((need, i) => Math.max(need / all, rows[i + 1][0] - rows[i][1]))

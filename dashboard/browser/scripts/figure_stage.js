@@ -163,7 +163,10 @@ function fitted(text, most, room) {
       size *= 0.95
       lines = wrapped(text, size, room)
     }
-    return { lines, size }
+    let narrow = room // the last line should not be one short word
+    const even = () => lines.length > 1 && wrapped(text, size, 0.9 * narrow).length === lines.length
+    while (narrow > 0.3 * room && even()) narrow *= 0.9
+    return { lines: lines.length > 1 ? wrapped(text, size, narrow) : lines, size }
   })
   return two.size > 0.75 * most ? two : three
 }
@@ -201,6 +204,7 @@ function stagedScale(axis, letters) {
 
 const MOST_POINTS = 440 // of a curve: half of a slide's width
 const MOST_CONTOURS = 14
+const POINT = 6 // pixels, where nothing is said: as Plotly draws it
 
 /**
  * A long curve as it is thinned on the page, with its spikes, but further.
@@ -240,10 +244,10 @@ function stagedTrace(trace, place, grown, papers, paper) {
     made.line = { ...line, color, width: (line.width ?? 2) * grown }
   }
   const marker = /** @type {{ size?: number | number[], line?: { width?: number } } | undefined} */ (trace.marker)
-  if (marker?.size !== undefined)
-    made.marker = {
-      ...marker,
-      size: Array.isArray(marker.size) ? marker.size.map((s) => s * grown) : marker.size * grown,
-    }
+  const pointed = marker?.size !== undefined || String(trace.mode).includes("markers")
+  if (pointed && trace.type !== "bar") {
+    const { size = POINT } = marker ?? {}
+    made.marker = { ...marker, size: Array.isArray(size) ? size.map((s) => s * grown) : size * grown }
+  }
   return made
 }

@@ -159,6 +159,8 @@ function legendOf(parts, letters, width, most) {
     size *= 0.94
     rows = flow(entries, size, width)
   }
+  if (rows.length * LINE * size > 2 * most)
+    throw new Error(`a legend of ${entries.length} has no room: hide some, or leave the legend out`)
   return {
     height: rows.length ? rows.length * LINE * size + 0.3 * size : 0,
     /** @type {(left: number, top: number, ink: string) => string[]} */

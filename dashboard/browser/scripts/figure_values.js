@@ -52,8 +52,10 @@ export function csvOf(panels) {
       if (trace.visible === false || trace.visible === "legendonly" || trace.meta?.again) return []
       const own = [title, trace.name ?? ""]
       const [x, y] = [valuesOf(trace.x), valuesOf(trace.y)]
-      if (!("z" in trace)) return y.map((value, i) => [...own, x[i] ?? i, value, ""])
-      return rowsOf(trace.z).flatMap((row, r) => Array.from(row, (value, c) => [...own, x[c] ?? c, y[r] ?? r, value]))
+      // Without an axis of its own a place is its number; a gap in a curve is none.
+      const [across, up] = [x, y].map((given) => (/** @type {number} */ i) => (given.length ? given[i] : i))
+      if (!("z" in trace)) return y.map((value, i) => [...own, across(i), value, ""])
+      return rowsOf(trace.z).flatMap((row, r) => Array.from(row, (value, c) => [...own, across(c), up(r), value]))
     }),
   )
   return [["chart", "curve", "x", "y", "z"], ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("")

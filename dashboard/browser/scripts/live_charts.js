@@ -138,11 +138,17 @@ export class LiveChart {
     }
   }
 
+  /** None of a chart that shows certain steps, and so stands still. */
+  get moments() {
+    const { data = [] } = this.live.figures[this.name] ?? {}
+    return data.some(({ meta }) => meta?.of === "layers") ? undefined : this.grown
+  }
+
   /**
    * The chart as it grew; a race's loss and the ridges of its gradients grow beside each other.
    * @param {number} most
    */
-  moments(most) {
+  grown(most) {
     const { charts, view } = this.live
     const [loss, ridges] = TOGETHER.map((name) => charts.get(name))
     const shown = TOGETHER.includes(this.name) && loss && ridges ? [loss, ridges] : [this]
@@ -211,7 +217,7 @@ export class LiveChart {
     const smoothing = view.smoothing
     if (meta.behind && !smoothing) return { ...trace, x: [], y: [] }
     const plan = /** @type {Series} */ (trace)
-    let series = meta.of === "plan" ? upTo(plan, lane.step) : lane.series(meta, view.group)
+    let series = meta.of === "plan" ? upTo(plan, lane.step) : lane.series(meta, view.group, frozen ?? undefined)
     if (meta.smooth) series = smoothed(/** @type {Series} */ (series), smoothing)
     if (frozen !== null && this.panel.steps) series = upTo(/** @type {Series} */ (series), frozen)
     const drawn = { ...trace, ...thinned(/** @type {Path} */ (series)), visible: shown }
@@ -431,6 +437,8 @@ const RIDGES = 300 // pixels of a panel's height
 const GAP = 46
 const AROUND = 72
 const LEAST_RIDGES = 90
+const MOST_RIDGES = 24 // lanes in an exported figure
+const NUMBER = 4.4 // letters of a number below a panel, with the air around it
 
 /** Ridges: a panel for each lane on one axis of log10 |g|, step 1 at the back and time towards the reader. */
 class RidgeChart extends LiveChart {
@@ -456,6 +464,8 @@ class RidgeChart extends LiveChart {
     const letters = width / columns / (given ? EXPORTED_LETTER : LETTER)
     const titled = !given || letters >= LEAST_LETTERS
     const high = given ? Math.max(40, (given - AROUND + GAP) / rows - GAP) : RIDGES
+    if (given && lanes.length > MOST_RIDGES)
+      throw new Error(`the ridges of ${lanes.length} lanes have no room in one figure: hide all but ${MOST_RIDGES}`)
     const whole = rows * (high + GAP) - GAP
     /** @type {Layout} */
     const layout = { height: whole + AROUND, annotations: [], margin: { l: 44, r: 8, t: 28, b: 44 } }
@@ -477,6 +487,7 @@ class RidgeChart extends LiveChart {
         range,
         nticks: 5,
         tickfont: { size: 11 },
+        ...(given ? fewNumbers(range, width / columns, column) : {}),
       }
       layout[`yaxis${suffix}`] = {
         domain: domain.y,
@@ -575,6 +586,26 @@ export function medianOf({ x, y }) {
   const half = y.reduce((sum, share) => sum + share, 0) / 2
   let sum = 0
   return x.find((_, i) => (sum += y[i]) >= half)
+}
+
+/**
+ * Whole numbers below a narrow panel, few enough not to touch; below every second or third panel where one is too wide.
+ * @param {number[]} range
+ * @param {number} width of the panel
+ * @param {number} column
+ */
+function fewNumbers([low, high], width, column) {
+  const fit = width / (NUMBER * EXPORTED_LETTER)
+  const [first, last] = [Math.ceil(low), Math.floor(high)]
+  const every = Math.max(1, Math.ceil((last - first + 1) / Math.max(1, Math.floor(fit))))
+  const start = fit < 2 ? Math.round((low + high) / 2) : first + Math.floor(((last - first) % every) / 2)
+  const tickvals = Array.from({ length: Math.floor((last - start) / every) + 1 }, (_, i) => start + i * every)
+  return {
+    tickvals,
+    ticktext: tickvals.map((value) => String(value).replace("-", "−")),
+    tickangle: 0,
+    showticklabels: column % Math.ceil(1 / fit) === 0,
+  }
 }
 
 /**

@@ -136,19 +136,20 @@ export class LaneHistory {
    * @param {string} group
    * @returns {{ x: Value[] | string[], y: Value[] }}
    */
-  series(meta, group) {
+  series(meta, group, last = Infinity) {
     const { of, column = "", place = 0 } = meta
     if (of === "sharpness")
       return { x: this.sharpness.map(({ t }) => t), y: this.sharpness.map(({ values }) => values[place] ?? null) }
     if (of === "layers") {
-      const { layers: x, by_layer: y } = this.histograms.find(({ t }) => t === meta.step) ?? {
+      const { layers: x, by_layer: y } = this.histograms.find(({ t }) => t === meta.step && t <= last) ?? {
         layers: [],
         by_layer: [],
       }
       return { x, y }
     }
     if (column === "positions") {
-      const walked = this.positions.length && meta.start ? [meta.start, ...this.positions] : this.positions
+      const places = this.positions.filter((_, i) => this.steps[i] <= last)
+      const walked = places.length && meta.start ? [meta.start, ...places] : places
       return { x: walked.map(([x]) => x), y: walked.map(([, y]) => y) }
     }
     if (of === "metrics") return { x: this.metrics[column]?.t ?? [], y: this.metrics[column]?.values ?? [] }

@@ -1,6 +1,7 @@
 // @ts-check
 // A chart's curves before plotly.js has come, which takes a first visitor's browser a second: lines, two axes, no more.
 
+import { dashesOf } from "./figure_dashes.js"
 import { scaleOf } from "./live_charts.js"
 
 /** @import { Axis, Figure, Layout, Room, Trace } from "./types.d.ts" */
@@ -10,8 +11,6 @@ const SVG = "http://www.w3.org/2000/svg"
 const MARGIN = { left: 62, right: 16, top: 20, bottom: 46 }
 const LEGEND = 60
 const TICKS = 7 // at most
-/** @type {Record<string, string>} as Plotly's for lines of 2.5 pixels */
-const DASHES = { dot: "2.5 2.5", dash: "9 9", longdash: "14 6", dashdot: "9 5 2.5 5", longdashdot: "14 5 2.5 5" }
 
 /**
  * The visible lines of a figure with one pair of axes, from left to right and from bottom to top.
@@ -52,7 +51,7 @@ export function sketch({ data, layout }, { width, height }, look) {
         fill: "none",
         stroke: line.color,
         "stroke-width": line.width,
-        "stroke-dasharray": DASHES[line.dash ?? ""] ?? "none",
+        "stroke-dasharray": dashesOf(line.dash ?? "solid", line.width).join(" ") || "none",
         opacity: Number(opacity),
       }),
     )

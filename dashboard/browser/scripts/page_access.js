@@ -10,6 +10,19 @@ const COLOURS = {
   "--lab-background": "--st-background-color",
 }
 
+/** What may be wider than a telephone, and is moved sideways there: by keyboard, too, while it is. */
+const WIDE = { ".lab-table": "Table, moves sideways", ".katex-display": "Formula, moves sideways" }
+const resized = new ResizeObserver(() => {
+  for (const [selector, name] of Object.entries(WIDE))
+    for (const node of document.querySelectorAll(selector)) {
+      const wide = node.scrollWidth > node.clientWidth
+      if (wide === node.hasAttribute("tabindex")) continue
+      for (const [key, value] of Object.entries({ tabindex: "0", role: "group", "aria-label": name }))
+        if (wide) node.setAttribute(key, value)
+        else node.removeAttribute(key)
+    }
+})
+
 /**
  * Once a page, and again for another theme: Streamlit tells its colours inside components alone.
  * @param {Element} inside a component
@@ -20,9 +33,11 @@ export function readable(inside) {
     const value = look.getPropertyValue(own)
     if (value) document.documentElement.style.setProperty(name, value)
   }
+  const content = document.querySelector("[data-testid=stMainBlockContainer]")
+  if (content) resized.observe(content) // it also tells of the size that it has now
   if (document.getElementById(STYLE)) return
   document.head.append(element("style", { id: STYLE, textContent: PAGE_STYLE }))
-  document.addEventListener("keydown", chooseByArrow)
+  document.addEventListener("keydown", chooseByArrow, true) // a group keeps its keys to itself
 }
 
 /**
@@ -34,6 +49,7 @@ function chooseByArrow({ key, target }) {
   if (!group || !/^Arrow/.test(key)) return
   setTimeout(() => {
     const there = document.activeElement
-    if (there instanceof HTMLElement && group.contains(there) && there.ariaChecked === "false") there.click()
+    if (there instanceof HTMLElement && group.contains(there) && there.getAttribute("aria-checked") === "false")
+      there.click()
   })
 }

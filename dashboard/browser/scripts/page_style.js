@@ -10,7 +10,7 @@ export const PAGE_STYLE = `
 /* By Streamlit it is 0.6, which leaves 4.2 to 1 on white. */
 [data-testid=stCaptionContainer] { opacity: 0.8 !important; }
 /* By Streamlit it is white, on a dark theme's light blue 2.3 to 1. */
-[data-testid^=stBaseButton-primary], [data-testid=stMultiSelect] [data-tag] {
+[data-testid^=stBaseButton-primary]:enabled, [data-testid=stMultiSelect] [data-tag] {
   color: var(--lab-background, #fff) !important; }
 [data-testid=stMultiSelect] [data-tag] :is(span, button) { color: inherit !important; }
 /* Buttons that only a pointer over the chart would show. */
