@@ -1,4 +1,4 @@
-"""A watched loop, opened in the real app and a real Chromium: its loss, its histograms and r_t are on the page."""
+"""Own models in the real app and a real Chromium: a watched loop with its histograms and r_t, and a sweep as a map."""
 
 import subprocess
 import sys
@@ -8,9 +8,12 @@ import torch
 from torch import nn
 
 from bench.driving.visiting import wait
+from dashboard.own_runs import open_file, put_maps
+from dashboard.runs.store import Store
 from radam_core import watch
 from radam_core.theory import rectification
 from tests.conftest import ROOT, opened
+from tests.dashboard.test_own_maps import map_file
 
 STEPS = 60
 
@@ -59,3 +62,23 @@ def test_a_watched_run_is_opened_with_its_loss_its_histograms_and_r_t(browser, a
         assert page.locator("[data-chart=layers], [data-chart=variance], [data-chart=metric]").count() == 0
         page.reload()
         wait(page, f"d.state === 'finished' && Number(d.step) === {STEPS}")
+
+
+def test_an_own_map_is_drawn_with_its_sentences_and_a_cell_opens_as_lanes(browser, address, server_runs, tmp_path):
+    store = Store(server_runs)
+    (run,) = put_maps(store, [open_file(map_file(tmp_path / "map.jsonl"))])
+    store.close()
+    with opened(browser, f"{address}/sweep?run={run}") as page:
+        page.wait_for_function("() => document.querySelectorAll('.lab-sentences li').length === 2")
+        assert "At lr 0.1: Adam needs 20 steps" in page.locator(".lab-sentences").inner_text()
+        page.wait_for_function("() => document.querySelector('[data-chart=rates]').dataset.drawn")
+        assert not page.locator("[data-chart=signs]").is_visible()
+        rows = page.evaluate("document.querySelector('[data-chart=maps]').layout.yaxis.ticktext")
+        assert rows == ["warmup 0", "warmup 20"]
+        page.evaluate(
+            "() => { const map = document.querySelector('[data-chart=maps]');"
+            " map.emit('plotly_click', { points: [{ data: map.data[0], pointIndex: [1, 1] }] }) }"
+        )
+        page.wait_for_url("**/race?run=*")
+        page.wait_for_function("() => document.querySelectorAll('.lab-card').length === 2")
+        assert "Adam, lr 0.1, 20, seed 1" in page.locator(".lab-card").nth(1).inner_text()
