@@ -68,7 +68,7 @@ def _section(name: str, outcome: Outcome) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())[:1500]
+    return " ".join(text.replace(str(ROOT), ".").replace("|", "\\|").split())[:1500]
 
 
 def machine() -> str:
