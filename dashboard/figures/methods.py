@@ -176,7 +176,7 @@ METHOD_ROWS |= {
             "with the lane's betas and epsilon (Jordan et al. 2024).",
         ),
         "Adam": (Style(VERMILION, "dashdot"), "Adam with L2 decay."),
-        "AdamW": (Style(VERMILION, WIDE), "Adam with decoupled decay (Loshchilov & Hutter 2019)."),
+        "AdamW": (Style(VERMILION, SHORT), "Adam with decoupled decay (Loshchilov & Hutter 2019)."),
         "RAdam": (Style(BLUE, "dash"), "RAdam with the threshold at 5 and L2 decay: our `radam` with profile torch."),
         "RMSprop": (Style(ORANGE, "dashdot"), "it divides by the root of an average of squares, not bias-corrected."),
         "Adagrad": (Style(SKY, "dot"), "it divides by the root of the sum of all squares so far (Duchi et al. 2011)."),

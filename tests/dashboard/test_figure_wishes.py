@@ -97,7 +97,9 @@ def test_a_moving_race_grows_and_is_small_enough_for_a_slide(studio):
             grey = file.convert("L").crop((100, 150, 630, 600))
             ink.append(sum(count for level, count in enumerate(grey.histogram()) if level < 200))
     assert ink[0] < ink[1] < ink[2]
-    assert len(film) < 5_000_000 / 120 * 3  # as many pictures as there may be would still be small enough
+    # Most of it is the first picture and what is drawn anew: 48 pictures have 1.5 MB, the most, 120, have 2.9 MB
+    # (python -m dashboard figure race-loss --out race.gif --frames 120).
+    assert len(film) < 500_000
 
 
 def test_a_chart_that_moves_alone_has_its_own_title(studio):

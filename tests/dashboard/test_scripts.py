@@ -30,6 +30,19 @@ def test_every_module_loads_with_all_that_it_imports(scripts):
         assert drawn == ("function" if component else "undefined"), path.name
 
 
+@pytest.mark.parametrize(
+    ("path", "short"),
+    [
+        ("M10.04,20L10.96,19.96L12.04,18", "M10,20l1,0 1,-2"),
+        ("M10,20L9.5,20M30,1L31,1.25L30,2", "M10,20l-0.5,0m20.5,-19l1,0.3-1,0.7"),
+        ("M0,0L1e-7,3", "M0,0l0,3"),
+        ("M9.123,52.2h34.26", "M9.1,52.2h34.3"),  # not of lines alone: rounded where it is
+    ],
+)
+def test_a_figures_path_in_few_letters_ends_where_it_did(scripts, path, short):
+    assert call(scripts, "figure_paths.js", "shortPath", path) == short
+
+
 def test_thinning_keeps_spikes(scripts):
     """10,000 points become at most 2,000, and a spike of one point stays."""
     x = np.arange(10_000)

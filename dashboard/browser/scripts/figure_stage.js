@@ -114,6 +114,8 @@ function stagedAxis(axis, across, room, letters, names) {
   const [low, high] = axis.domain ?? [0, 1]
   const own = usable(room, letters, across) * (high - low)
   const { lines, size } = fitted(title.text ?? "", TITLE * letters, own)
+  // Names that stand aslant are as high as they are long: where they are many, smaller ones leave the chart its room.
+  const ticks = axis.tickangle && names ? Math.max(0.55 * letters, Math.min(letters, own / names / 1.4)) : letters
   /** @type {Layout} */
   const made = {
     ...axis,
@@ -125,10 +127,10 @@ function stagedAxis(axis, across, room, letters, names) {
       ...(across ? {} : { standoff: 0.9 * letters }),
       font: { size, family: FONTS },
     },
-    tickfont: { size: letters, family: FONTS },
+    tickfont: { size: ticks, family: FONTS },
   }
   if (Array.isArray(axis.tickvals)) Object.assign(made, thinnedTicks(made, across, own, letters))
-  else if (names && own / names > (across ? 1.4 : 1.15) * letters)
+  else if (names && own / names >= (across ? 1.4 : 1.15) * ticks)
     made.dtick = 1 // or Plotly would leave some out
   else if (!axis.dtick) made.nticks = Math.max(across ? 3 : 2, Math.floor(own / ((across ? 2.8 : 2.2) * letters)))
   return made

@@ -2,6 +2,7 @@
 // Up to four charts as one SVG: title, one legend, the charts with their letters, and a caption. All of it vectors, with
 // the font in it; the same charts give the same bytes.
 import { dashesOf } from "./figure_dashes.js"
+import { shortPath } from "./figure_paths.js"
 import { PAGE_LETTERS, staged } from "./figure_stage.js"
 import { escapedText, FAMILY, short, svgText, widthOf, wrapped } from "./figure_text.js"
 
@@ -107,11 +108,7 @@ async function plotted(Plotly, { data, layout }, { x, y, width, height }, name) 
     if (style) node.setAttribute("style", style)
     else node.removeAttribute("style")
     const path = node.getAttribute("d")
-    if (path)
-      node.setAttribute(
-        "d",
-        path.replace(/-?\d+\.\d+/g, (number) => String(Number(Number(number).toFixed(1)))),
-      )
+    if (path) node.setAttribute("d", shortPath(path))
     for (const attribute of [...node.attributes].filter(({ name }) => name.startsWith("data-")))
       node.removeAttribute(attribute.name)
   }

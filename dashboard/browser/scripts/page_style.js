@@ -36,8 +36,9 @@ export const PAGE_STYLE = `
     & [data-testid=stVerticalBlock] { gap: 0.25rem; }
   }
 }
+/* Our own parts alone: a list of Streamlit's that opens at once takes the click that opened it for a choice. */
 @media (prefers-reduced-motion: reduce) {
-  *, *::before, *::after { animation-duration: 0.01ms !important; animation-iteration-count: 1 !important;
+  [class*=lab-], [class*=lab-] * { animation-duration: 0.01ms !important; animation-iteration-count: 1 !important;
     transition-duration: 0.01ms !important; scroll-behavior: auto !important; }
 }
 `
