@@ -17,7 +17,7 @@ from dashboard.navigation import MAIN
 from dashboard.recorded.loading import load
 from dashboard.runs.store import MOST_BYTES, Store
 from dashboard.server import api, figures
-from dashboard.server.preload import PreloadPlotly
+from dashboard.server.preload import Preload
 from dashboard.server.visitor import NameVisitors
 from dashboard.server.widget_values import check_values
 
@@ -46,7 +46,7 @@ app = st.App(
     MAIN,
     lifespan=lifespan,
     routes=[*assets.routes(), *api.routes(), *figures.routes()],
-    middleware=[*stack.middleware(limits), Middleware(NameVisitors), Middleware(PreloadPlotly)],
+    middleware=[*stack.middleware(limits), Middleware(NameVisitors), Middleware(Preload)],
 )
 
 if __name__ == "__main__":

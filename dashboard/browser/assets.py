@@ -9,6 +9,7 @@ which a browser fetches once: the hash of all scripts is in its address, which i
 import gzip
 import hashlib
 import json
+import re
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -58,6 +59,19 @@ def script_url(name: str) -> str:
         known = ", ".join(known for known in _SCRIPTS if known.endswith(".js"))
         raise ValueError(f"script must be one of {known}, got {name!r}")
     return f"{base_path()}/assets/{_SCRIPTS_HASH}/{name}"
+
+
+@cache
+def imported_by(name: str) -> tuple[str, ...]:
+    """A script and all that it imports when it is loaded, each once."""
+    found: dict[str, None] = {}
+    waiting = [name]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found[one] = None
+            waiting += re.findall(r'^import .*?from "\./([^"]+)"', _SCRIPTS[one].decode(), re.MULTILINE)
+    return tuple(found)
 
 
 def plotly_url() -> str:

@@ -194,6 +194,19 @@ def test_plotly_and_the_scripts_come_from_our_own_server_zipped_and_cacheable(ad
         assert response.read() == (SCRIPTS / "live.js").read_bytes()
 
 
+@pytest.mark.parametrize(("name", "script"), [("race", "live.js"), ("size", "chart.js")])
+def test_a_page_names_the_scripts_that_it_will_need(address, name, script):
+    with urllib.request.urlopen(f"{address}/{name}") as response:
+        links = [link.strip() for link in response.headers["Link"].split(",")]
+    assert links[0] == f"<{plotly_url()}>; rel=preload; as=script"
+    named = [link.partition(">")[0].removeprefix("<") for link in links[1:]]
+    assert script_url(script) in named
+    assert len(named) == len(set(named)) > 5
+    for url in named:
+        with urllib.request.urlopen(address + url) as response:
+            assert response.status == 200
+
+
 def test_nothing_else_comes_from_the_folder_of_the_scripts(address):
     folder = script_url("live.js").removesuffix("live.js")
     others = (
