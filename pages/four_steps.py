@@ -63,7 +63,7 @@ left, right = st.columns(2, gap="large")
 left.markdown(f"{words.OBJECTION}\n\n{words.MOMENTUM}")
 right.markdown(words.READINGS)
 
-st.subheader("What the eight steps did to the gradients, step by step")
+st.header("What the eight steps did to the gradients, step by step")
 st.markdown(words.EIGHT_STEPS)
 seed, step = seed_and_step_controls(config)
 eight = tuple(first_eight(engine, config, seed).items())

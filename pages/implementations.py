@@ -49,7 +49,7 @@ if chosen:
     )
     st.dataframe(tables.implementation_table(tuple(chosen)), hide_index=True, alt="How the implementations differ")
 
-st.subheader("Take it along")
+st.header("Take it along")
 one, two, three = st.columns(3, gap="medium")
 with one:
     profile = controls.choose("Implementation", "profile", tuple(PROFILES), "paper")
@@ -68,7 +68,7 @@ with right:
     if torch_code:
         st.code(torch_code, language="python", wrap_lines=True)
 
-st.subheader("What people ask")
+st.header("What people ask")
 columns = st.columns(2, gap="large", border=True)
 for i, question in enumerate(QUESTIONS):
     with columns[i % 2]:

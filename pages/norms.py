@@ -56,6 +56,6 @@ shown = [
 live_norms(shown, norms_run.hidden_lanes(), act, hide)
 for column, (title, text) in zip(st.columns(len(READINGS), gap="medium"), READINGS.items(), strict=True):
     with column, st.container(border=True, height="stretch"):
-        st.subheader(title)
+        st.header(title)
         st.markdown(text)
 st.markdown(LIMITS)

@@ -48,7 +48,7 @@ with st.expander("What each curve is"):
 left, right = st.columns(2, gap="large")
 with left:
     st.markdown(
-        f"### How long is that?\n{rise_sentence(beta2, threshold)} "
+        f"## How long is that?\n{rise_sentence(beta2, threshold)} "
         "A warmup with factors $w_t$ costs $T(w) = \\sum_t (1 - w_t)$ steps at the full rate; a linear one "
         "over $T_w$ steps costs $(T_w - 1)/2$. RAdam's momentum-only steps count as $w_t = 0$: none of them is an adaptive step, and "
         "how far it goes depends on the size of the gradients."
@@ -60,17 +60,17 @@ with right:
     shapes: tuple[Shape, ...] = ("linear", "exponential")
     found = {shape: results.closest_warmup(beta2, shape, threshold) for shape in shapes}
     closest = [closest_sentence(shape, warmup, beta2) for shape, warmup in found.items()]
-    st.markdown("\n\n".join(["### Which warmup comes closest to RAdam?", *closest]))
+    st.markdown("\n\n".join(["## Which warmup comes closest to RAdam?", *closest]))
 
 left, right = st.columns(2, gap="large")
 with left:
     st.markdown(
-        "### Where $r_t$ comes from: $\\rho_t$\n$\\rho_t$ is the length of the simple average whose gradients are, in the mean, "
+        "## Where $r_t$ comes from: $\\rho_t$\n$\\rho_t$ is the length of the simple average whose gradients are, in the mean, "
         "as old as those in $v_t$: about how many gradients of equal weight $v_t$ is worth."
     )
     chart(drawings.rho(beta2, warmup_steps, threshold, log_t), "rho", alt="rho_t against the step", height=410)
 with right:
-    st.subheader("The learning rate in force")
+    st.header("The learning rate in force")
     one, two = st.columns(2)
     with one:
         lr = controls.pick("Learning rate α", "lr", controls.LEARNING_RATES, 1e-3)
@@ -83,12 +83,12 @@ with right:
         height=400,
     )
 
-st.subheader("Several $\\beta_2$ at once")
+st.header("Several $\\beta_2$ at once")
 chosen = controls.choose_many("Values of β₂", "compare", controls.BETA2S, (0.9, 0.99, 0.999, 0.9999))
 if chosen:
     chart(drawings.several_beta2(tuple(chosen), threshold), "several-beta2", alt="r_t for several beta2", height=340)
 
-st.subheader("Step by step")
+st.header("Step by step")
 step = controls.pick("Step t", "t", controls.STEPS, 5)
 st.latex(rho_formula(step, beta2))
 st.latex(rectification_formula(step, beta2, threshold))

@@ -35,7 +35,7 @@ st.markdown(size_sentence(size, variance, results.rate_known(beta2, mu), beta2))
 
 left, right = st.columns(2, gap="large")
 with left, st.container(border=True, height="stretch"):
-    st.subheader("The paper's reading: variance")
+    st.header("The paper's reading: variance")
     st.markdown(
         "With few gradients in $v_t$, the adaptive rate has a variance that is infinite at first and falls like "
         "$1/\\rho_t$. Warmup shrinks $\\alpha_t^2\\,\\mathrm{Var}[\\psi_t]$; $r_t$ is made to hold it constant.\n\n"
@@ -49,7 +49,7 @@ with left, st.container(border=True, height="stretch"):
         "*Liu et al., On the Variance of the Adaptive Learning Rate and Beyond, ICLR 2020.*"
     )
 with right, st.container(border=True, height="stretch"):
-    st.subheader("The other reading: size")
+    st.header("The other reading: size")
     st.markdown(
         "At step 1 every coordinate with a gradient moves by exactly $\\alpha$ ($\\epsilon$ aside), however small that "
         "gradient is. Where noise outweighs the mean, momentum then averages it away within some $1/(1-\\beta_1)$ steps: "

@@ -106,7 +106,7 @@ if place == 1:
 step = STEPS[place - 1]
 if said := tour_class.trouble():
     st.warning(said, icon=":material/info:")
-st.subheader(f"{place}. {words.QUESTIONS[step.name]}")
+st.header(f"{place}. {words.QUESTIONS[step.name]}")
 if absent := missing(step):
     st.info(f"What answers this is not recorded here: `python -m dashboard record {' '.join(absent)}` makes it.")
     ways_on(place)

@@ -37,7 +37,7 @@ st.markdown(variance_sentence(t, routes["exact"]))
 
 left, right = st.columns(2, gap="large")
 with left:
-    st.subheader("After rectification")
+    st.header("After rectification")
     st.markdown(
         "$r_t$ is chosen so that $r_t^2\\,\\mathrm{Var}[\\psi_t]$ is the same at every step: its limit. With the exact "
         f"variance it is, at $\\mu = 0$, for which $r_t$ is made. {rectified_sentence(beta2)}"
@@ -49,7 +49,7 @@ with left:
         height=350,
     )
 with right:
-    st.subheader("How good are the approximations?")
+    st.header("How good are the approximations?")
     st.markdown(
         "Both liken the exponential average to a simple one of $\\rho_t$ gradients with $\\mu = 0$; the first-order form "
         "also replaces the root by its tangent."
@@ -61,7 +61,7 @@ with right:
         height=350,
     )
 
-st.subheader("Do real gradients behave like that?")
+st.header("Do real gradients behave like that?")
 one, two = st.columns([2, 3], gap="large", vertical_alignment="bottom")
 with one:
     task = controls.choose("Network", "network", MEASURED_TASKS, "digits")
@@ -77,7 +77,7 @@ st.markdown(
 if measuring:
     show_real_gradients(task, beta2)
 
-st.subheader("The paper's two figures")
+st.header("The paper's two figures")
 left, right = st.columns([2, 3], gap="large")
 with left:
     st.markdown("**Approximation**: both forms for $\\rho$ from 5 to 500, and their difference.")

@@ -20,7 +20,7 @@ CLAIM = (
     f"{PAPER['adam-4-radam'][0]}% instead of {PAPER['radam'][0]}% (Appendix C)."
 )
 READINGS = (
-    "### Variance or size?\n"
+    "## Variance or size?\n"
     "**The paper: variance.** In steps 1 to 4 its $\\rho_t$ is at most 4, and the variance of the adaptive rate by its formula has no "
     "bound; from step 5 on it has one. So Adam's steps 1 to 4 should do more harm than its steps 5 to 8: “the first few updates could be "
     "more damaging than later updates”.\n\n"
@@ -30,7 +30,7 @@ READINGS = (
     "can try: *Adam + linear warmup* for steps 1-4 knows its rate as badly and takes small steps; *Adam-2k* only fills $v$ and takes none."
 )
 OBJECTION = (
-    "### The four steps, or the seeds?\n"
+    "## The four steps, or the seeds?\n"
     "Lanes of one seed start from the same weights and see the same batches, so each is compared with RAdam at its own seed: "
     "that difference is not the luck of weights or batches.\n\n"
     "It may still be chance: training makes small changes grow, and any change of a step would lead to another end. A difference "
@@ -45,7 +45,7 @@ EIGHT_STEPS = (
     "lanes of a seed: what differs from step 2 on is what the steps did. Exact zeros are left out."
 )
 PLANNED = (
-    "### What each variant asks of a step\n"
+    "## What each variant asks of a step\n"
     "By the settings alone: what a step multiplies the momentum by, relative to the learning rate, if every gradient were 0.01. A momentum "
     "step multiplies it by 1, an adaptive one by $r_t$ (Adam: 1) over the gradient's size. Where a line has no mark the weights stand still."
 )

@@ -15,7 +15,14 @@ from bench.driving.visiting import flawless_page
 from dashboard.browser.assets import SCRIPTS, importing, plotly_url, script_url
 from dashboard.navigation import PAGES
 from tests.conftest import ROOT, opened, wait_until_drawn
-from tests.dashboard.accessibility import BY_KEYBOARD, are_words, charts_say_numbers, names_of_controls, violations
+from tests.dashboard.accessibility import (
+    BY_KEYBOARD,
+    are_words,
+    charts_say_numbers,
+    names_of_controls,
+    reach,
+    violations,
+)
 from tests.dashboard.opening import LINK_KEYS, hostile_query
 
 EVERY = [page.name for page in PAGES]
@@ -40,13 +47,34 @@ def curve(page, chart: str, trace: int = -1) -> list:
 def test_page_opens_on_a_projector_in_light(browser, address, name):
     with opened(browser, url_of(address, name), theme="light") as page:
         assert page.locator("[data-testid=stException]").count() == 0
-        first = page.locator(".lab-chart").first.bounding_box()
-        assert first["y"] < 560, "the first chart should begin on the first screen"
+        page.wait_for_function(  # what the fonts and the script's end move may still come
+            "() => document.querySelector('.lab-chart').getBoundingClientRect().top < 560", timeout=10_000
+        )
         assert background(page) == "#ffffff"
         ways_in_are_written_out(page, name)
         serves_everybody(page)
         if name in BY_KEYBOARD:
             BY_KEYBOARD[name](page)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_figure_is_exported_by_keyboard_alone(browser, address, theme):
+    """From the chart's one stop to a saved file, and back to where one was."""
+    with opened(browser, url_of(address, "size"), theme=theme) as page:
+        reach(page, "[data-title='Export figure']")
+        page.keyboard.press("Enter")
+        page.locator("dialog.lab-figure .lab-figure-preview img").wait_for()
+        assert violations(page) == []
+        are_words(names_of_controls(page))
+        reach(page, "dialog.lab-figure select[name=format]")
+        page.keyboard.type("SVG")
+        reach(page, "dialog.lab-figure .lab-figure-save")
+        with page.expect_download() as waiting:
+            page.keyboard.press("Enter")
+        assert waiting.value.suggested_filename.endswith(f"{theme}.svg")
+        page.keyboard.press("Escape")
+        page.locator("dialog.lab-figure").wait_for(state="detached")
+        assert page.evaluate("document.activeElement.dataset.title") == "Export figure"
 
 
 @pytest.mark.parametrize("name", EVERY)

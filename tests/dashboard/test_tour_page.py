@@ -69,7 +69,7 @@ def test_the_lesson_has_eight_steps_and_takes_45_minutes():
 def test_an_answer_stays_closed_until_a_prediction_is_made_and_then_both_are_on_one_chart(step):
     app = open_page("tour", step=str(PLACES[step.name]))
     assert not app.exception
-    assert app.subheader[0].value.endswith(QUESTIONS[step.name])
+    assert app.header[0].value.endswith(QUESTIONS[step.name])
     explained = answer(step.name, "")[:60]
     assert explained not in prose(app)
     if step.name == "curve":
@@ -114,7 +114,7 @@ def test_a_link_and_the_menu_keep_every_prediction():
     for place in range(7, 0, -1):
         button(app, "Back").click().run()
         assert not app.exception
-        assert app.subheader[0].value.startswith(f"{place}. ")
+        assert app.header[0].value.startswith(f"{place}. ")
         assert any(name.startswith(OWN) for name in names(app, STEPS[place - 1]))
 
 

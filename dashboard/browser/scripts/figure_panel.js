@@ -34,7 +34,7 @@ class FigurePanel {
     this.options = { ...kept, format, title: source.title, step: null }
     /** @type {Set<Element>} */
     this.beside = new Set()
-    this.preview = element("div", { className: "lab-figure-preview", role: "img" })
+    this.preview = element("div", { className: "lab-figure-preview" })
     this.problem = element("p", { className: "lab-figure-problem", role: "status" })
     this.save = element("button", { type: "button", className: "lab-figure-save", textContent: "Save" })
     this.save.onclick = () => this.download()
