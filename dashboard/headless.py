@@ -18,10 +18,11 @@ from dashboard.asked.config import RaceConfig
 from dashboard.asked.lane_states import LossCourse, in_words
 from dashboard.asked.presets import PRESETS
 from dashboard.engine.packing import share_out
+from dashboard.runs.identity import lane_ids
 from dashboard.runs.records import LaneSteps, Record, decode, lane_records
 from dashboard.runs.states import ELSEWHERE
 from dashboard.runs.states import STOPPED as RUN_STOPPED
-from dashboard.runs.store import Store, lane_ids
+from dashboard.runs.store import Store
 from demo_models import TASKS
 from radam_core.race.control import Control
 from radam_core.race.frames import DIVERGED, FINISHED, STOPPED, Frame, schedule_columns

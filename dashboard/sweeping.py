@@ -14,8 +14,9 @@ from dashboard.engine.engine import Engine
 from dashboard.evidence.findings import Findings
 from dashboard.runs.downloads import as_csv, as_parquet
 from dashboard.runs.feed import Status
+from dashboard.runs.identity import lane_ids
 from dashboard.runs.states import FAILED, FINISHED
-from dashboard.runs.store import Store, lane_ids
+from dashboard.runs.store import Store
 from dashboard.runs.sweep_feed import SweepFeed
 
 LOOK_SECONDS = 0.25

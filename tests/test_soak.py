@@ -14,8 +14,9 @@ from bench.soak.scenarios import SCENARIOS, Scenario
 from bench.soak.starters import Starter, seconds_to_wait
 from dashboard.runs.feed import RunFeed
 from dashboard.runs.feeds import Feeds
+from dashboard.runs.identity import lane_ids
 from dashboard.runs.records import Record
-from dashboard.runs.store import Store, lane_ids
+from dashboard.runs.store import Store
 from tests.dashboard.engines import config
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from bench.soak.outcome import Delays, Outcome
 from dashboard.asked.config import RaceConfig
+from dashboard.runs.identity import lane_ids, run_id
 from dashboard.runs.states import ACTIVE
-from dashboard.runs.store import lane_ids, run_id
 
 LOOK_SECONDS = 0.03  # the delays are known to within this
 

@@ -16,8 +16,8 @@ from bench.soak.outcome import Amount, Delays, Outcome
 from bench.soak.starters import Starter, new_race
 from bench.soak.viewers import BrokenOffError, watch, watch_to_the_end
 from dashboard.asked.config import RaceConfig
+from dashboard.runs.identity import lane_ids, run_id
 from dashboard.runs.states import ACTIVE
-from dashboard.runs.store import lane_ids, run_id
 
 KILLS, RACERS, VIEWERS_EACH = 3, 4, 5
 ALIVE_S, LONGEST_S = (1.0, 5.0), 600.0

@@ -1,6 +1,6 @@
 """What a chart tells an exported figure of itself: settings, seeds, and the code that computed it."""
 
-from dashboard.runs.store import code_version
+from dashboard.runs.identity import code_version
 
 
 def told(words: str, slug: str, code: str = "") -> dict[str, str]:

@@ -23,9 +23,10 @@ from dashboard.engine.commands import STOP
 from dashboard.engine.jobs import LaneJob, Pack, RaceJob
 from dashboard.engine.under_way import LOST_MESSAGE, UnderWay
 from dashboard.runs.feeds import Feeds
+from dashboard.runs.identity import lane_ids
 from dashboard.runs.processes import Processes, Wishes
 from dashboard.runs.states import CUT_OFF, CUT_OFF_MESSAGE, PAUSED, STOPPED
-from dashboard.runs.store import Store, lane_ids
+from dashboard.runs.store import Store
 
 PACE_SECONDS = 0.08  # what comes within this time is written down and sent on together
 TRY_AGAIN_SECONDS = 5.0

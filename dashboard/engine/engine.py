@@ -20,9 +20,10 @@ from dashboard.engine.jobs import JOBS
 from dashboard.engine.sharing import Sharing
 from dashboard.runs.feed import Status
 from dashboard.runs.feeds import Feeds
+from dashboard.runs.identity import code_version, recorded_id
 from dashboard.runs.processes import Processes
 from dashboard.runs.states import ELSEWHERE, FINISHED, STOPPED
-from dashboard.runs.store import Run, Store, code_version, recorded_id
+from dashboard.runs.store import Run, Store
 
 LONG_SECONDS = 120.0  # a run that will take longer counts as long
 log = logging.getLogger(__name__)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from dashboard.asked.kinds import RunConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.engine.packing import packs_for, share_out_wide
-from dashboard.runs.store import Speed, Store, lane_ids, settings_key
+from dashboard.runs.identity import lane_ids
+from dashboard.runs.speeds import Speed, settings_key, speeds_on
+from dashboard.runs.store import Store
 from demo_models import TASKS
 from radam_core.race.plan import LEAST_STACKED, plain_steps
 
@@ -30,7 +32,7 @@ def estimate(config: RunConfig, store: Store, workers: int) -> Estimate:
     new = [place for place, lane in enumerate(ids) if lane not in known and lane not in ids[:place]]
     lane_steps = config.steps * len(new)
     steps = plain_steps(config.steps, config.half_batch_steps, config.sharpness_every)
-    speeds = store.speeds(config.task, config.device)
+    speeds = speeds_on(store, config.task, config.device)
     if not speeds:
         speed = TASKS[config.task].lane_steps_per_second
         seconds = len(new) * steps / (speed * WIDE_GAIN if isinstance(config, SweepConfig) else speed)

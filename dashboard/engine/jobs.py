@@ -14,9 +14,9 @@ from dashboard.asked.kinds import RunConfig
 from dashboard.engine.commands import GO, PAUSE, STOP
 from dashboard.engine.packing import share_out, share_out_wide
 from dashboard.runs.feed import Feed, LaneFeed, Status
+from dashboard.runs.identity import lane_ids
 from dashboard.runs.records import Record
 from dashboard.runs.states import OVER, PAUSED, QUEUED, RUNNING
-from dashboard.runs.store import lane_ids
 
 AGAIN = "A worker was lost. Its lanes started again; what was recorded before stays."
 FROM_THE_START = "It starts again from step 1; what was recorded before stays, and grows once it has come so far."

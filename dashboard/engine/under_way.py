@@ -19,6 +19,7 @@ from dashboard.engine.jobs import LaneJob, Pack, RaceJob
 from dashboard.runs.feeds import Feeds
 from dashboard.runs.processes import Processes
 from dashboard.runs.records import Record
+from dashboard.runs.speeds import add_speed
 from dashboard.runs.states import CUT_OFF, FAILED, FINISHED, OVER, PAUSED, QUEUED, RUNNING, STOPPED
 from dashboard.runs.store import Store
 from radam_core.race.plan import plain_steps
@@ -144,7 +145,7 @@ class UnderWay:
         if state == FINISHED and note["step"] >= LEAST_MEASURED_STEPS and note["whole"]:
             steps = plain_steps(note["step"], pack.config.half_batch_steps, pack.config.sharpness_every)
             with _even_if_the_disk_is_full():
-                self.store.add_speed(pack.config, note["seconds"] / steps)
+                add_speed(self.store, pack.config, note["seconds"] / steps)
         if state == FINISHED:
             self.all_over(pack, FAILED, "Records were lost on their way here.")
         else:

@@ -11,9 +11,10 @@ from dashboard.evidence.first_steps import FirstSteps
 from dashboard.evidence.outcomes import Outcome
 from dashboard.forms.starting import try_to_start
 from dashboard.runs.first_steps import first_steps
+from dashboard.runs.identity import lane_ids, recorded_id, run_id
 from dashboard.runs.outlines import from_json
 from dashboard.runs.records import Record
-from dashboard.runs.store import Run, lane_ids, recorded_id, run_id
+from dashboard.runs.store import Run
 from dashboard.server.visitor import visitor_id
 
 _RUN, _ATTEMPT = "four-steps-run", "four-steps-attempt"

@@ -16,8 +16,9 @@ from dashboard.forms.race_form import plain
 from dashboard.forms.race_link import hidden_keys, hidden_text
 from dashboard.forms.race_run import LANE_KEY
 from dashboard.forms.starting import try_to_start
+from dashboard.runs.identity import run_id
 from dashboard.runs.states import FINISHED
-from dashboard.runs.store import Run, run_id
+from dashboard.runs.store import Run
 from dashboard.server.visitor import visitor_id
 
 DEPTHS = tuple(range(1, 13))

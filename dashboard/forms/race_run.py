@@ -12,8 +12,9 @@ from dashboard.engine.engine import Engine
 from dashboard.forms.race_form import TASK_PREFIX, choices, open_form, plain
 from dashboard.forms.race_link import Link, hidden_keys
 from dashboard.forms.starting import try_to_start
+from dashboard.runs.identity import run_id
 from dashboard.runs.states import FINISHED
-from dashboard.runs.store import Run, run_id
+from dashboard.runs.store import Run
 from demo_models import TASKS
 
 LANE_KEY = re.compile(r"[01]:[0-9]{1,2}")

@@ -14,7 +14,7 @@ from dashboard.forms.race_form import plain
 from dashboard.hosting.bounds import allowed, refusal
 from dashboard.hosting.settings import hosting
 from dashboard.hosting.starts import Who, starts, who
-from dashboard.runs.store import run_id
+from dashboard.runs.identity import run_id
 from dashboard.server.visitor import cookie_id, visitor_id
 
 _REFUSED = "start-refused"

@@ -16,8 +16,9 @@ from dashboard.engine.engine import Engine
 from dashboard.forms import starting
 from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_form import DEFAULT, choice_of, chosen, open_form
+from dashboard.runs.identity import run_id
 from dashboard.runs.states import FINISHED
-from dashboard.runs.store import Run, run_id
+from dashboard.runs.store import Run
 from dashboard.server.visitor import visitor_id
 
 _RUN, _ATTEMPT, _LINK, _SEEN, _REFUSED = "sweep-run", "sweep-attempt", "sweep-link", "sweep-seen", "sweep-refused"

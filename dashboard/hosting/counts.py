@@ -6,21 +6,19 @@ forgotten.
 """
 
 import sqlite3
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from limits.storage import Storage
 from limits.storage.base import MovingWindowSupport
+
+from dashboard.runs.database import Database
 
 _SCHEMA = """
 create table if not exists hits (key text not null, at real not null);
 create table if not exists begun (run text primary key, visitor text not null, address text not null);
 create index if not exists hits_by_key on hits (key, at);
 """
-WAIT_SECONDS = 10
 
 
 class Counts(Storage, MovingWindowSupport):
@@ -31,37 +29,13 @@ class Counts(Storage, MovingWindowSupport):
         super().__init__()
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock, self._inside = threading.RLock(), False
-        self._db = sqlite3.connect(
-            path or ":memory:", check_same_thread=False, isolation_level=None, timeout=WAIT_SECONDS
-        )
         # What a power cut loses of it has no meaning after it.
-        for pragma in ("journal_mode = wal", "synchronous = off"):
-            self._db.execute(f"pragma {pragma}")
-        self._db.executescript(_SCHEMA)
-
-    @contextmanager
-    def locked(self) -> Iterator[sqlite3.Connection]:
-        """One at a time, of all processes; whoever is inside may enter again."""
-        with self._lock:
-            if self._inside:
-                yield self._db
-                return
-            self._db.execute("begin immediate")
-            self._inside = True
-            try:
-                yield self._db
-                self._db.execute("commit")
-            except BaseException:
-                if self._db.in_transaction:  # SQLite has rolled back by itself where the disk is full; or has not
-                    self._db.execute("rollback")
-                raise
-            finally:
-                self._inside = False
+        self.database = Database(path, _SCHEMA, "synchronous = off")
+        self.write, self.close = self.database.write, self.database.close
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
         now = time.monotonic()
-        with self.locked() as db:
+        with self.write() as db:
             if self._hits(db, key, expiry, now)[0] + amount > limit:
                 return False
             db.execute("delete from hits where at < ? or at > ?", (now - expiry, now))
@@ -71,7 +45,7 @@ class Counts(Storage, MovingWindowSupport):
     def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:  # noqa: ARG002 - its form
         """The start is by the clock of the day, as `limits` has it."""
         now = time.monotonic()
-        with self.locked() as db:
+        with self.write() as db:
             count, first = self._hits(db, key, expiry, now)
         return time.time() - (now - first), count
 
@@ -82,10 +56,6 @@ class Counts(Storage, MovingWindowSupport):
         count, first = db.execute(found, (now, key, now - expiry, now)).fetchone()
         return int(count), float(first)
 
-    def close(self) -> None:
-        with self._lock:
-            self._db.close()
-
     @property
     def base_exceptions(self) -> type[Exception]:
         return sqlite3.Error
@@ -94,11 +64,11 @@ class Counts(Storage, MovingWindowSupport):
         return True
 
     def reset(self) -> int:
-        with self.locked() as db:
+        with self.write() as db:
             return db.execute("delete from hits").rowcount
 
     def clear(self, key: str) -> None:
-        with self.locked() as db:
+        with self.write() as db:
             db.execute("delete from hits where key = ?", (key,))
 
     # Of fixed windows, which nobody asks for here.

@@ -58,7 +58,7 @@ class Starts:
 
     @property
     def lock(self) -> AbstractContextManager[object]:
-        return self.counts.locked()
+        return self.counts.write()
 
     def refusal(self, asks: Who, under_way: Callable[[str], bool], count: int = 1) -> str:
         """Why so many runs cannot be started now, in a sentence; empty if they can."""
@@ -82,13 +82,13 @@ class Starts:
         return ""
 
     def began(self, asks: Who, run: str) -> None:
-        with self.counts.locked() as db:
+        with self.counts.write() as db:
             self.count(asks)
             db.execute("insert or replace into begun values (?, ?, ?)", (run, asks.visitor, asks.address))
 
     def _begun(self, under_way: Callable[[str], bool]) -> list[Who]:
         """Who began the runs that are under way; the others are not counted any more."""
-        with self.counts.locked() as db:
+        with self.counts.write() as db:
             rows = db.execute("select run, visitor, address from begun").fetchall()
             over = [run for run, _, _ in rows if not under_way(run)]
             db.executemany("delete from begun where run = ?", [(run,) for run in over])

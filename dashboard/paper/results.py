@@ -14,8 +14,8 @@ from dashboard.paper.rows import ALIKE, ROWS, Claim, Row
 from dashboard.paper.theory import THEORY
 from dashboard.recorded.form import FOLDER, Made, path_of, read
 from dashboard.remembered import shared
+from dashboard.runs.identity import code_version
 from dashboard.runs.outlines import from_json
-from dashboard.runs.store import code_version
 
 
 @dataclass(frozen=True)

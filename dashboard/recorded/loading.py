@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dashboard.recorded.form import ENDING, FOLDER, Made, read
-from dashboard.runs.store import Store, code_version
+from dashboard.runs.identity import code_version
+from dashboard.runs.store import Store
 
 NONE = "none"
 log = logging.getLogger(__name__)

@@ -16,9 +16,10 @@ from dashboard.asked.kinds import RunConfig
 from dashboard.engine.engine import Engine
 from dashboard.recorded.catalogue import catalogue
 from dashboard.recorded.form import FOLDER, Made, RecordedLane, Recording, path_of, read, write
+from dashboard.runs.identity import PACKAGES, code_version
 from dashboard.runs.outlines import outline_of
 from dashboard.runs.states import FINISHED
-from dashboard.runs.store import PACKAGES, Store, code_version
+from dashboard.runs.store import Store
 
 STORE = Path("runs") / "recordings"
 LOOK_SECONDS, READY_SECONDS = 0.5, 300.0

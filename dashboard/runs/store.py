@@ -1,9 +1,7 @@
 """Where lanes are kept: one SQLite file, so that a refresh, a second visitor or a hard kill loses nothing recorded.
 
-A lane's id is a hash of all that decides its numbers and of the code that computes them, so that the same question is
-answered once, whoever asks it and whichever lanes race beside it. The version of that code is a hash over its source
-files and its packages, not a constant that somebody has to remember to raise: an id promises the same records, and a
-stale promise would go unnoticed. A run is a race that somebody asked for: an ordered list of labelled lanes.
+A lane is known by what decides its numbers (`identity.py`). A run is a race that somebody asked for: an ordered list of
+labelled lanes.
 
 A lane's records are always a beginning of the one sequence that its settings decide. A lane that trains again after a
 killed worker, or is started again, gives the same records under the same numbers, and what is there already is kept.
@@ -14,18 +12,14 @@ promise nothing about this code, so no run that is trained here takes a lane fro
 A run of an own model (`dashboard/own_runs.py`) is kept like any other, by what is in its files.
 """
 
-import hashlib
 import logging
 import os
-import platform
 import sqlite3
-import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from importlib.metadata import version
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -34,10 +28,12 @@ from dashboard.asked.kinds import KEPT, KeptConfig, RunConfig
 from dashboard.asked.own_config import OwnConfig
 from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
+from dashboard.runs.database import Database
+from dashboard.runs.identity import lane_ids, recorded_id, run_id
 from dashboard.runs.records import Record
 from dashboard.runs.states import ACTIVE, CUT_OFF, CUT_OFF_MESSAGE, FINISHED, OVER, QUEUED
 
-MOST_BYTES, MOST_SPEEDS = 1 << 30, 1000
+MOST_BYTES = 1 << 30
 log = logging.getLogger(__name__)
 
 _FORM = 4  # of the tables below, kept in the file: what was written in another form is moved aside
@@ -70,53 +66,6 @@ create index if not exists run_lanes_by_lane on run_lanes (lane);
 """
 
 
-def package_version(package: str) -> str:
-    """A package that is not there stops the task that needs it, and no other."""
-    try:
-        return version(package)
-    except ModuleNotFoundError:
-        return "missing"
-
-
-# Asked once, here: of many threads that ask at a time one may be told that there is no such package.
-_NAMES = ("torch", "numpy", "scipy", "scikit-learn", "num2words")
-PACKAGES = tuple(f"{name} {package_version(name)}" for name in _NAMES)
-
-
-@cache
-def code_version() -> str:
-    """A hash over everything that decides a record: the sources, and what they compute and read with."""
-    root = Path(__file__).resolve().parents[2]
-    digest = hashlib.sha256("\n".join([platform.python_version(), *PACKAGES]).encode())
-    rooms = [root / room for room in ("radam_core", "demo_models")]
-    own = root / "radam_core" / "own"  # races of people's own models, which no record of the app's comes from
-    sources = [path for room in rooms for path in room.rglob("*.py") if own not in path.parents]
-    # It turns a lane's settings into a method; and a record's form.
-    sources += [root / "dashboard" / "asked" / "config.py", root / "dashboard" / "runs" / "records.py"]
-    for path in sorted(sources):
-        digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
-    return digest.hexdigest()[:12]
-
-
-def run_id(config: KeptConfig) -> str:
-    return _hash(config.to_json())
-
-
-def recorded_id(text: str) -> str:
-    """Of a recorded run or lane, by its configuration alone: the code that made it may be another."""
-    return hashlib.sha256(f"recorded\n{text}".encode()).hexdigest()[:20]
-
-
-@lru_cache(512)
-def lane_ids(config: KeptConfig) -> tuple[str, ...]:
-    """By place. Two lanes of a race that differ in their label alone are one."""
-    return tuple(_hash(config.lane_json(place)) for place in range(config.size))
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(f"{code_version()}\n{text}".encode()).hexdigest()[:20]
-
-
 def default_folder() -> Path:
     return Path(os.environ.get("RADAM_LAB_RUNS") or "runs")
 
@@ -144,59 +93,24 @@ class Run(Generic[Config]):
         return self.state in OVER
 
 
-@dataclass(frozen=True)
-class Speed:
-    """How long a step of all lanes together took in an undisturbed worker."""
-
-    settings: str
-    lanes: int
-    batch_size: int
-    seconds_per_step: float
-
-
-class Store:
-    """Safe to use from any thread, and by several processes. One connection under one lock: every call is a few short
-    statements. `read` and `write` are for the modules of this room that have tables of their own in it."""
+class Store(Database):
+    """Every call is a few short statements. `read` and `write` are for the modules of this room that have tables of
+    their own in it."""
 
     def __init__(self, folder: Path | None = None, most_bytes: int = MOST_BYTES) -> None:
         folder = default_folder() if folder is None else folder
         folder.mkdir(parents=True, exist_ok=True)
         self.path, self.most_bytes = folder / "runs.sqlite", most_bytes
         self.moved = _move_aside(self.path)  # in words, where an older store was
-        self._lock, self._seen = threading.Lock(), -1
-        self._db = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=10)
-        self._db.row_factory = sqlite3.Row
         # NORMAL in WAL mode keeps all that was committed when the process is killed; only a power cut may lose the end.
-        for pragma in ("journal_mode = wal", "synchronous = normal", "foreign_keys = on"):
-            self._db.execute(f"pragma {pragma}")
-        self._db.executescript(_SCHEMA)
-        if self._db.execute("pragma user_version").fetchone()[0] != _FORM:  # a full disk can be read, and not written
-            self._db.execute(f"pragma user_version = {_FORM}")
-
-    def close(self) -> None:
-        with self._lock:
-            self._db.close()
-
-    @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            self._db.execute("begin immediate")
-            try:
-                yield self._db
-                self._db.execute("commit")
-            except BaseException:
-                if self._db.in_transaction:  # SQLite has rolled back by itself where the disk is full; or has not
-                    self._db.execute("rollback")
-                raise
-
-    def read(self, query: str, *values: Any) -> list[sqlite3.Row]:
-        with self._lock:
-            return self._db.execute(query, values).fetchall()
+        super().__init__(self.path, _SCHEMA, "synchronous = normal", "foreign_keys = on")
+        self._seen = -1
+        if self.read("pragma user_version")[0][0] != _FORM:  # a full disk can be read, and not written
+            self.read(f"pragma user_version = {_FORM}")
 
     def changed(self) -> bool:
         """Whether others have written to the file since this was asked last: one look at memory that they share."""
-        with self._lock:
-            (number,) = self._db.execute("pragma data_version").fetchone()
+        ((number,),) = self.read("pragma data_version")
         seen, self._seen = self._seen, number
         return bool(number != seen)
 
@@ -404,31 +318,6 @@ class Store:
             db.executemany("delete from runs where id = ?", [(run,) for run in gone])
             db.executemany("delete from lanes where id = ?", [(lane,) for lane in dropped])
         return gone
-
-    def add_speed(self, config: RaceConfig, seconds_per_step: float) -> None:
-        key = (config.task, settings_key(config), len(config.lanes), config.batch_size, config.device)
-        with self.write() as db:
-            db.execute(
-                "insert or replace into speeds values (?, ?, ?, ?, ?, ?, ?)", (*key, seconds_per_step, time.time())
-            )
-            db.execute(
-                "delete from speeds where rowid not in (select rowid from speeds order by measured desc limit ?)",
-                (MOST_SPEEDS,),
-            )
-
-    def speeds(self, task: str, device: str) -> list[Speed]:
-        """Those measured on the task, the latest first."""
-        rows = self.read(
-            "select settings, lanes, batch_size, seconds_per_step from speeds where task = ? and device = ? "
-            "order by measured desc limit 100",
-            task,
-            device,
-        )
-        return [Speed(**dict(row)) for row in rows]
-
-
-def settings_key(config: RunConfig) -> str:
-    return ",".join(f"{name}={value}" for name, value in sorted(config.settings.items()))
 
 
 @lru_cache(256)

@@ -6,7 +6,7 @@ import pytest
 from dashboard.asked.config import PHASES
 from dashboard.asked.four_steps import LONGEST_LABEL, ROWS, Choice, four_steps, same_row, usual_rate
 from dashboard.asked.sweep_presets import SWEEPS
-from dashboard.runs.store import lane_ids
+from dashboard.runs.identity import lane_ids
 from demo_models import TASKS
 from radam_core.methods import METHODS
 

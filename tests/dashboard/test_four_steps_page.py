@@ -12,8 +12,9 @@ from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.engine.engine import Engine, set_running_engine
 from dashboard.evidence.outcomes import FINISHED, Outcome
 from dashboard.headless import records
+from dashboard.runs.identity import lane_ids
 from dashboard.runs.outlines import to_json
-from dashboard.runs.store import Store, lane_ids
+from dashboard.runs.store import Store
 from tests.dashboard.opening import components, go_to, open_page
 from tests.dashboard.test_pages import charts
 

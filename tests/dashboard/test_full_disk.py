@@ -12,7 +12,8 @@ from dashboard.forms import norms_run, race_run, starting, sweep_run
 from dashboard.hosting.counts import Counts
 from dashboard.recorded import loading
 from dashboard.runs.feeds import Feeds
-from dashboard.runs.store import Store, lane_ids
+from dashboard.runs.identity import lane_ids
+from dashboard.runs.store import Store
 from dashboard.runs.sweep_feed import SweepFeed
 from dashboard.server import api
 from tests.dashboard.direct import in_a_thread
@@ -106,7 +107,7 @@ def test_counts_that_cannot_be_committed_leave_no_transaction_behind(monkeypatch
 
     counts = Counts()
     with monkeypatch.context() as disk:
-        disk.setattr(counts, "_db", Full(counts._db))
+        disk.setattr(counts.database, "_db", Full(counts.database._db))
         with pytest.raises(sqlite3.OperationalError, match="full"):
             counts.acquire_entry("a", 1, 60)
     assert counts.acquire_entry("a", 1, 60)

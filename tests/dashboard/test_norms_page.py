@@ -17,7 +17,8 @@ from dashboard.browser.race_panels import panel_figures
 from dashboard.engine.engine import Engine, set_running_engine
 from dashboard.figures.curvature import PLAIN, PRECONDITIONED, limits
 from dashboard.figures.norms import norm_figures
-from dashboard.runs.store import Store, run_id
+from dashboard.runs.identity import run_id
+from dashboard.runs.store import Store
 from tests.dashboard.opening import components, go_to, open_page
 
 PAIR = [norm_race(norm) for norm in NORMS]

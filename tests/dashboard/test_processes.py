@@ -15,10 +15,11 @@ import pytest
 from dashboard.engine.cluster import Layout
 from dashboard.engine.engine import Engine
 from dashboard.runs import alive
+from dashboard.runs.identity import lane_ids
 from dashboard.runs.processes import EXPIRED_SECONDS, MOST_HANDOVERS
 from dashboard.runs.records import Record
 from dashboard.runs.states import CUT_OFF, FAILED, FINISHED, PAUSED, QUEUED, STOPPED
-from dashboard.runs.store import Store, lane_ids
+from dashboard.runs.store import Store
 from dashboard.server import api
 from tests.dashboard.engines import config
 from tests.dashboard.test_feed import in_a_loop_of_its_own

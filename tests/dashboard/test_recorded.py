@@ -17,10 +17,11 @@ from dashboard.recorded.catalogue import HOURS, LONG_SWEEPS, catalogue
 from dashboard.recorded.form import ENDING, FOLDER, Made, RecordedLane, Recording, path_of, read, write
 from dashboard.recorded.loading import by_older_code, folder, load, made, told
 from dashboard.recorded.making import expected, machine, recorded
+from dashboard.runs.identity import PACKAGES, code_version, lane_ids, recorded_id, run_id
 from dashboard.runs.outlines import Outline, from_json
 from dashboard.runs.records import Record, decode, lane_records
 from dashboard.runs.states import FINISHED
-from dashboard.runs.store import PACKAGES, Store, code_version, lane_ids, recorded_id, run_id
+from dashboard.runs.store import Store
 from demo_models import TASKS
 from radam_core.race.race import Race
 from radam_core.race.threads import one_thread

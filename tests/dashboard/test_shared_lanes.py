@@ -11,8 +11,9 @@ from dashboard.asked.presets import lane
 from dashboard.engine.cluster import Layout
 from dashboard.engine.engine import Engine
 from dashboard.engine.packing import share_out
+from dashboard.runs.identity import lane_ids
 from dashboard.runs.states import FINISHED, PAUSED, RUNNING, STOPPED
-from dashboard.runs.store import Store, lane_ids
+from dashboard.runs.store import Store
 from tests.dashboard.engines import plain, stored, wait_for, wait_until_over
 
 RATES = [1e-2, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 7e-3]

@@ -12,10 +12,12 @@ import pytest
 
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import lane
-from dashboard.runs import store as stores
+from dashboard.runs import identity
+from dashboard.runs.identity import lane_ids, package_version, run_id
 from dashboard.runs.records import Record
+from dashboard.runs.speeds import add_speed, speeds_on
 from dashboard.runs.states import CUT_OFF, FINISHED, PAUSED, QUEUED, RUNNING, STOPPED
-from dashboard.runs.store import Store, lane_ids, run_id
+from dashboard.runs.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -41,8 +43,8 @@ def add(store: Store, config: RaceConfig, *found: Record) -> None:
 
 
 def test_a_package_that_is_not_installed_has_no_version_and_stops_nothing():
-    assert stores.package_version("numpy")[0].isdecimal()
-    assert stores.package_version("radam-lab-has-no-such-package") == "missing"
+    assert package_version("numpy")[0].isdecimal()
+    assert package_version("radam-lab-has-no-such-package") == "missing"
 
 
 def test_an_id_is_the_configuration_and_the_code(monkeypatch):
@@ -50,7 +52,7 @@ def test_an_id_is_the_configuration_and_the_code(monkeypatch):
     assert len(first) == 20
     assert run_id(RaceConfig.make(config().to_json())) == first
     assert run_id(config(seed=1)) != first
-    monkeypatch.setattr(stores, "code_version", lambda: "another")
+    monkeypatch.setattr(identity, "code_version", lambda: "another")
     assert run_id(config()) != first
 
 
@@ -212,11 +214,11 @@ def test_the_folder_is_where_the_environment_says(tmp_path, monkeypatch):
 
 
 def test_speeds_are_remembered_by_task_and_settings(store):
-    store.add_speed(config(), 0.5)
-    store.add_speed(config(), 0.25)
-    (speed,) = store.speeds("surfaces", "auto")
+    add_speed(store, config(), 0.5)
+    add_speed(store, config(), 0.25)
+    (speed,) = speeds_on(store, "surfaces", "auto")
     assert (speed.lanes, speed.batch_size, speed.seconds_per_step) == (1, 1, 0.25)
-    assert store.speeds("numbers", "auto") == []
+    assert speeds_on(store, "numbers", "auto") == []
 
 
 def test_a_full_disk_is_said_and_what_comes_after_it_is_kept(store):

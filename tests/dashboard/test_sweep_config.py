@@ -14,7 +14,7 @@ from dashboard.asked.config import MOST_RECORDED, RaceConfig
 from dashboard.asked.kinds import KINDS
 from dashboard.asked.sweep_config import AXES, MOST_CELLS, SweepConfig, without_warmup
 from dashboard.asked.sweep_presets import SWEEPS, contender
-from dashboard.runs.store import lane_ids
+from dashboard.runs.identity import lane_ids
 from demo_models import TASKS
 from radam_core.methods import METHODS
 from radam_core.schedules import DECAYS

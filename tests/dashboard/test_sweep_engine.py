@@ -14,8 +14,9 @@ from dashboard.engine.cluster import Layout
 from dashboard.engine.engine import Engine
 from dashboard.engine.packing import WIDEST, share_out_wide
 from dashboard.evidence.findings import Findings
+from dashboard.runs.identity import lane_ids, run_id
 from dashboard.runs.states import CUT_OFF, FINISHED, PAUSED, STOPPED
-from dashboard.runs.store import Store, lane_ids, run_id
+from dashboard.runs.store import Store
 from dashboard.runs.sweep_feed import SweepFeed
 from tests.dashboard.engines import plain, stored, wait_for, wait_until_over
 

@@ -1,0 +1,61 @@
+"""What a run and a lane are known by: a hash of all that decides their numbers, and of the code that computes them.
+
+So the same question is answered once, whoever asks it and whichever lanes race beside it. The version of that code is a
+hash over its source files and its packages, not a constant that somebody has to remember to raise: an id promises the
+same records, and a stale promise would go unnoticed.
+"""
+
+import hashlib
+import platform
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+
+from dashboard.asked.kinds import KeptConfig
+
+
+def package_version(package: str) -> str:
+    """A package that is not there stops the task that needs it, and no other."""
+    try:
+        return version(package)
+    except ModuleNotFoundError:
+        return "missing"
+
+
+# Asked once, here: of many threads that ask at a time one may be told that there is no such package.
+_NAMES = ("torch", "numpy", "scipy", "scikit-learn", "num2words")
+PACKAGES = tuple(f"{name} {package_version(name)}" for name in _NAMES)
+
+
+@cache
+def code_version() -> str:
+    """A hash over everything that decides a record: the sources, and what they compute and read with."""
+    root = Path(__file__).resolve().parents[2]
+    digest = hashlib.sha256("\n".join([platform.python_version(), *PACKAGES]).encode())
+    rooms = [root / room for room in ("radam_core", "demo_models")]
+    own = root / "radam_core" / "own"  # races of people's own models, which no record of the app's comes from
+    sources = [path for room in rooms for path in room.rglob("*.py") if own not in path.parents]
+    # It turns a lane's settings into a method; and a record's form.
+    sources += [root / "dashboard" / "asked" / "config.py", root / "dashboard" / "runs" / "records.py"]
+    for path in sorted(sources):
+        digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def run_id(config: KeptConfig) -> str:
+    return _hash(config.to_json())
+
+
+def recorded_id(text: str) -> str:
+    """Of a recorded run or lane, by its configuration alone: the code that made it may be another."""
+    return hashlib.sha256(f"recorded\n{text}".encode()).hexdigest()[:20]
+
+
+@lru_cache(512)
+def lane_ids(config: KeptConfig) -> tuple[str, ...]:
+    """By place. Two lanes of a race that differ in their label alone are one."""
+    return tuple(_hash(config.lane_json(place)) for place in range(config.size))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(f"{code_version()}\n{text}".encode()).hexdigest()[:20]
