@@ -12,12 +12,10 @@ from dashboard.forms.race_form import last_allowed, plain, race_controls
 from dashboard.forms.race_link import link_to
 from dashboard.forms.race_menus import download, recent, share
 from dashboard.forms.race_run import (
-    attempt,
+    SHOWN,
     follow_link,
     hidden_lanes,
     hide_lanes,
-    refused,
-    remember_link,
     shown_run,
     train,
 )
@@ -50,10 +48,7 @@ def hide() -> None:
 
 
 def race_page(engine: Engine | None) -> None:
-    st.title("Who gets going?")
-    with st.container():  # always there, as the one below: a sentence in it moves no chart to another place
-        for problem in refused():
-            st.warning(problem, icon=":material/link_off:")
+    SHOWN.headed("Who gets going?")
     config = race_controls((engine.devices() if engine else None) or ("cpu",))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         closed = starting.why_not(engine, config)
@@ -77,7 +72,7 @@ def race_page(engine: Engine | None) -> None:
         share(link, drawn)
         if engine:
             download(engine, run)
-    remember_link(link)
+    SHOWN.remember_link(link)
     link.to_address()
     st.session_state["race-shown"] = run.id if run else ""
     with st.container():
@@ -87,7 +82,7 @@ def race_page(engine: Engine | None) -> None:
         if run and config and run.config != config:
             st.caption("Below is the race before you moved the controls. *Train* starts one with the settings above.")
     wants = engine.wants(run.id, visitor_id()) if engine and run else None
-    shown = ShownRun(run.config, run.id, attempt(), made_by(run.recorded), wants) if run else ShownRun(drawn)
+    shown = ShownRun(run.config, run.id, SHOWN.attempt(), made_by(run.recorded), wants) if run else ShownRun(drawn)
     live_race(shown, ShownRun(compared.config, compared.id) if compared else None, hidden, act, hide)
 
 

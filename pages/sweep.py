@@ -11,13 +11,11 @@ from dashboard.forms.race_form import plain
 from dashboard.forms.sweep_form import last_allowed, sweep_controls
 from dashboard.forms.sweep_menus import download, recent, share
 from dashboard.forms.sweep_run import (
-    attempt,
+    SHOWN,
     follow_link,
     link_to,
     obey,
     race_of_cells,
-    refused,
-    remember_link,
     shown_run,
     start,
 )
@@ -41,10 +39,7 @@ def show_race(run: str) -> None:
 
 
 def sweep_page(engine: Engine | None) -> None:
-    st.title("How forgiving is it?")
-    with st.container():  # always there, as the one below: a sentence in it moves no chart to another place
-        for problem in refused():
-            st.warning(problem, icon=":material/link_off:")
+    SHOWN.headed("How forgiving is it?")
     config = sweep_controls()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         closed = starting.why_not(engine, config)
@@ -67,7 +62,7 @@ def sweep_page(engine: Engine | None) -> None:
         share(link, config or last_allowed())
         if engine:
             download(engine, run)
-    remember_link(link)
+    SHOWN.remember_link(link)
     link.to_address()
     st.session_state["sweep-shown"] = run.id if run else ""
     with st.container():
@@ -84,7 +79,9 @@ def sweep_page(engine: Engine | None) -> None:
                 st.warning(plain(str(refusal)), icon=":material/block:")
     wants = engine.wants(run.id, visitor_id()) if engine and run else None
     code = made_by(run.recorded) if run else ""
-    live_sweep(run.config if run else last_allowed(), run.id if run else None, attempt(), wants, code, act, open_cells)
+    live_sweep(
+        run.config if run else last_allowed(), run.id if run else None, SHOWN.attempt(), wants, code, act, open_cells
+    )
 
 
 engine = running_engine()

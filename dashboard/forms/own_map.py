@@ -9,7 +9,7 @@ from dashboard.browser.sweep import live_sweep
 from dashboard.engine.engine import Engine
 from dashboard.evidence.findings import Findings
 from dashboard.forms.race_form import plain
-from dashboard.forms.sweep_run import OWN, SweepLink, refused, remember_link, show_own
+from dashboard.forms.sweep_run import OWN, SHOWN, SweepLink, show_own
 from dashboard.runs.downloads import as_csv
 from dashboard.runs.store import Run
 from dashboard.runs.sweep_feed import SweepFeed
@@ -30,10 +30,8 @@ def own_map(engine: Engine | None) -> Run[OwnMapConfig] | None:
 def own_map_page(engine: Engine, run: Run[OwnMapConfig], show_lanes: Callable[[str], object]) -> None:
     """`show_lanes` leads to the race page, on a run of some of the map's lanes."""
     config = run.config
-    st.title("How forgiving is it?")
+    SHOWN.headed("How forgiving is it?")
     with st.container():
-        for problem in refused():
-            st.warning(problem, icon=":material/link_off:")
         st.markdown(f"**Your own model:** {plain(config.title)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button("Run", type="primary", icon=":material/play_arrow:", disabled=True)
@@ -48,7 +46,7 @@ def own_map_page(engine: Engine, run: Run[OwnMapConfig], show_lanes: Callable[[s
             st.caption(plain(note))
         _open_cells(engine, run, show_lanes)
     link = SweepLink(run=run.id)
-    remember_link(link)
+    SHOWN.remember_link(link)
     link.to_address()
     st.session_state["sweep-shown"] = ""
     live_sweep(config, run.id, 0.0, None, "", _nothing_to_do, _choose)

@@ -8,7 +8,7 @@ from dashboard.browser.own import live_own
 from dashboard.engine.engine import Engine
 from dashboard.forms.race_form import plain
 from dashboard.forms.race_link import Link, hidden_text
-from dashboard.forms.race_run import OWN, hidden_lanes, hide_lanes, refused, remember_link, show_own
+from dashboard.forms.race_run import OWN, SHOWN, hidden_lanes, hide_lanes, show_own
 from dashboard.runs.downloads import as_csv, own_records
 from dashboard.runs.store import Run
 
@@ -23,10 +23,8 @@ def own_run(engine: Engine | None) -> Run[OwnConfig] | None:
 
 def own_page(engine: Engine, run: Run[OwnConfig]) -> None:
     config = run.config
-    st.title("Who gets going?")
+    SHOWN.headed("Who gets going?")
     with st.container():
-        for problem in refused():
-            st.warning(problem, icon=":material/link_off:")
         st.markdown(f"**Your own model:** {plain(config.title)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button("Train", type="primary", icon=":material/play_arrow:", disabled=True)
@@ -40,7 +38,7 @@ def own_page(engine: Engine, run: Run[OwnConfig]) -> None:
         st.caption(plain(note))
     hidden = hidden_lanes(config, None)
     link = Link(run=run.id, hide=hidden_text(hidden))
-    remember_link(link)
+    SHOWN.remember_link(link)
     link.to_address()
     st.session_state["race-shown"] = ""
     live_own(ShownRun(config, run.id), hidden, _nothing_to_do, _hide)

@@ -5,45 +5,26 @@ An address is anybody's. Nothing here trusts it: `race_run.follow_link` checks w
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from urllib.parse import urlencode
-
-import streamlit as st
+from dataclasses import dataclass
 
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import named
-from dashboard.browser import address
 from dashboard.forms.race_form import DEFAULT, choice_of
+from dashboard.forms.shown import PageLink
 from dashboard.runs.store import Run
 
 _HIDDEN = re.compile(r"(c?)([1-9][0-9]?)")
 
 
 @dataclass(frozen=True)
-class Link:
+class Link(PageLink):
+    page = "race"
     preset: str = ""
     task: str = ""
     config: str = ""
     run: str = ""
     compare: str = ""
     hide: str = ""
-
-    @classmethod
-    def from_address(cls) -> "Link":
-        """What the page was entered with; empty from then on."""
-        return cls(*("".join(address.asked(field.name)[:1]) for field in fields(cls)))
-
-    def given(self) -> dict[str, str]:
-        return {name: value for name, value in vars(self).items() if value}
-
-    def to_address(self) -> None:
-        """So that a refresh comes back here."""
-        for name, value in self.given().items():
-            address.say(name, [value])
-
-    def url(self) -> str:
-        page = str(st.context.url or "/race").split("?")[0]
-        return f"{page}?{urlencode(self.given())}".rstrip("?")
 
 
 def link_to(

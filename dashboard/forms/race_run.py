@@ -11,8 +11,8 @@ from dashboard.asked.presets import PRESETS
 from dashboard.engine.engine import Engine
 from dashboard.forms.race_form import TASK_PREFIX, choices, open_form, plain
 from dashboard.forms.race_link import Link, hidden_keys
+from dashboard.forms.shown import Shown
 from dashboard.forms.starting import try_to_start
-from dashboard.runs.identity import run_id
 from dashboard.runs.states import FINISHED
 from dashboard.runs.store import Run
 from demo_models import TASKS
@@ -20,17 +20,14 @@ from demo_models import TASKS
 LANE_KEY = re.compile(r"[01]:[0-9]{1,2}")
 COMPARE = "race-compare"  # the control's own key
 OWN = "race-own"  # the id of an own model's run, while the page shows one
-_RUN, _ATTEMPT, _LINK, _SEEN, _REFUSED = "race-run", "race-attempt", "race-link", "race-seen", "race-refused"
+SHOWN = Shown("race")
 _HIDDEN, _HIDDEN_OF = "race-hidden", "race-hidden-of"
 
 
 def follow_link(engine: Engine | None) -> None:
-    """Opens what the address asks for; a sentence says what of it cannot be opened.
-
-    An empty address asks for nothing: who comes back by the menu finds the page as it was.
-    """
+    """Opens what the address asks for; a sentence says what of it cannot be opened."""
     link = Link.from_address()
-    if link in (Link(), st.session_state.get(_LINK)):  # by Back one finds it as it was, too
+    if not SHOWN.is_new(link):
         return
     own = engine.own(link.run) if engine and link.run else None
     show_own(own.id if own else "")
@@ -47,12 +44,12 @@ def follow_link(engine: Engine | None) -> None:
             open_form(asked)
         st.session_state[_HIDDEN], st.session_state[_HIDDEN_OF] = hidden_keys(link.hide), None
     except ValueError as problem:
-        _refuse(f"The link cannot be opened: {plain(str(problem).splitlines()[0])}")
+        SHOWN.refuse(f"The link cannot be opened: {plain(str(problem).splitlines()[0])}")
     if link.run and not run:
         there = "press *Train* to run it here" if link.config else "runs that nobody uses are dropped"
-        _refuse(f"This server does not have the run {plain(link.run[:20])} of the link: {there}.")
+        SHOWN.refuse(f"This server does not have the run {plain(link.run[:20])} of the link: {there}.")
     if link.compare and not (engine and engine.run(link.compare)):
-        _refuse(f"This server does not have the run {plain(link.compare[:20])} that the link compares with.")
+        SHOWN.refuse(f"This server does not have the run {plain(link.compare[:20])} that the link compares with.")
 
 
 def show_own(run: str) -> None:
@@ -64,13 +61,8 @@ def _hidden(link: Link) -> list[str]:
     try:
         return hidden_keys(link.hide)
     except ValueError as problem:
-        _refuse(f"The link cannot be opened: {plain(str(problem))}")
+        SHOWN.refuse(f"The link cannot be opened: {plain(str(problem))}")
         return []
-
-
-def remember_link(link: Link) -> None:
-    """What the page shows: an address that says just this opens nothing."""
-    st.session_state[_LINK] = link
 
 
 def _asked_for(link: Link) -> RaceConfig | None:
@@ -81,15 +73,6 @@ def _asked_for(link: Link) -> RaceConfig | None:
             raise ValueError(f"{field} must be one of {', '.join(allowed)}, got {value[:40]!r}")
     name = link.preset or (f"{TASK_PREFIX}{link.task}" if link.task else "")
     return choices()[name] if name else None
-
-
-def _refuse(sentence: str) -> None:
-    st.session_state[_REFUSED] = [*st.session_state.get(_REFUSED, []), sentence]
-
-
-def refused() -> list[str]:
-    """What of the link could not be opened, said once."""
-    return list(st.session_state.pop(_REFUSED, []))
 
 
 def comparable(engine: Engine, shown: Run[RaceConfig] | None, config: RaceConfig) -> dict[str, Run[RaceConfig]]:
@@ -103,7 +86,7 @@ def comparable(engine: Engine, shown: Run[RaceConfig] | None, config: RaceConfig
 def open_run(run: Run[RaceConfig]) -> None:
     show_own("")
     open_form(run.config)
-    st.session_state[_RUN] = run.id
+    SHOWN.open(run.id)
 
 
 def open_kept(run: Run[RaceConfig] | Run[OwnConfig]) -> None:
@@ -116,32 +99,11 @@ def open_kept(run: Run[RaceConfig] | Run[OwnConfig]) -> None:
 
 def train(engine: Engine, config: RaceConfig) -> None:
     for run in try_to_start(engine, config):
-        st.session_state[_RUN], st.session_state[_ATTEMPT] = run, time.time()
-
-
-def attempt() -> float:
-    """When a run was last started here: a stream that has ended is opened again after another start.
-
-    A count would not do: a server that was started again counts from zero, while the browser remembers.
-    """
-    return float(st.session_state.get(_ATTEMPT, 0.0))
+        SHOWN.started(run)
 
 
 def shown_run(engine: Engine | None, config: RaceConfig | None) -> Run[RaceConfig] | None:
-    """The run that was trained or opened last, until it is over and a control is moved; then that of the controls."""
-    if engine is None:
-        return None
-    moved = st.session_state.get(_SEEN) != config
-    st.session_state[_SEEN] = config
-    run = engine.run(st.session_state.get(_RUN, ""))
-    if run and (config is None or not moved or not run.over or run.config == config):
-        return run
-    st.session_state[_RUN] = ""
-    same = engine.run(run_id(config)) if config else None
-    # Nobody asked for it here: somebody else's run that came to nothing would only raise questions.
-    if same and (same.state == FINISHED or not same.over):
-        return same
-    return engine.recorded_race(config) if config else None
+    return SHOWN.run(config, engine.run, engine.recorded_race) if engine else None
 
 
 def hidden_lanes(config: RaceConfig | OwnConfig, compared: RaceConfig | None) -> list[str]:

@@ -1,53 +1,34 @@
 """Which sweep the page shows: what an address asks for, what was run last, and the race that some cells make."""
 
 import sqlite3
-import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import cast
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
-from dashboard.browser import address
 from dashboard.engine.engine import Engine
 from dashboard.forms import starting
 from dashboard.forms.race_form import plain
+from dashboard.forms.shown import PageLink, Shown
 from dashboard.forms.sweep_form import DEFAULT, choice_of, chosen, open_form
-from dashboard.runs.identity import run_id
-from dashboard.runs.states import FINISHED
 from dashboard.runs.store import Run
 from dashboard.server.visitor import visitor_id
 
-_RUN, _ATTEMPT, _LINK, _SEEN, _REFUSED = "sweep-run", "sweep-attempt", "sweep-link", "sweep-seen", "sweep-refused"
+SHOWN = Shown("sweep")
 OWN = "sweep-own"  # the id of an own model's map, while the page shows one
 
 
 @dataclass(frozen=True)
-class SweepLink:
-    """What the page's address holds: a sweep by name, or written out beside the name it was changed from, or a run.
-    It is anybody's: nothing trusts it."""
+class SweepLink(PageLink):
+    """A sweep by name, or written out beside the name it was changed from, or a run."""
 
+    page = "sweep"
     preset: str = ""
     config: str = ""
     run: str = ""
-
-    @classmethod
-    def from_address(cls) -> "SweepLink":
-        return cls(*("".join(address.asked(field.name)[:1]) for field in fields(cls)))
-
-    def given(self) -> dict[str, str]:
-        return {name: value for name, value in vars(self).items() if value}
-
-    def to_address(self) -> None:
-        for name, value in self.given().items():
-            address.say(name, [value])
-
-    def url(self) -> str:
-        page = str(st.context.url or "/sweep").split("?")[0]
-        return f"{page}?{urlencode(self.given())}".rstrip("?")
 
 
 def named(config: SweepConfig) -> SweepLink:
@@ -73,7 +54,7 @@ def link_to(config: SweepConfig, run: Run[SweepConfig] | None) -> SweepLink:
 def follow_link(engine: Engine | None) -> None:
     """Opens what the address asks for; a sentence says what of it cannot be opened."""
     link = SweepLink.from_address()
-    if link in (SweepLink(), st.session_state.get(_LINK)):
+    if not SHOWN.is_new(link):
         return
     run = engine.sweep(link.run) if engine and link.run else None
     own = engine.own_map(link.run) if engine and link.run and not run else None
@@ -90,9 +71,9 @@ def follow_link(engine: Engine | None) -> None:
                 raise ValueError(f"preset must be one of {', '.join(SWEEPS)}, got {link.preset[:40]!r}")
             open_form(SWEEPS[link.preset].config)
     except ValueError as problem:
-        _refuse(f"The link cannot be opened: {plain(str(problem).splitlines()[0])}")
+        SHOWN.refuse(f"The link cannot be opened: {plain(str(problem).splitlines()[0])}")
     if link.run and not run:
-        _refuse(
+        SHOWN.refuse(
             f"This server does not have the run {plain(link.run[:20])} of the link: runs that nobody uses are dropped."
         )
 
@@ -112,25 +93,12 @@ def open_kept(run: Run[SweepConfig] | Run[OwnMapConfig]) -> None:
 
 def open_run(run: Run[SweepConfig]) -> None:
     open_form(run.config)
-    st.session_state[_RUN] = run.id
-
-
-def remember_link(link: SweepLink) -> None:
-    st.session_state[_LINK] = link
-
-
-def _refuse(sentence: str) -> None:
-    st.session_state[_REFUSED] = [*st.session_state.get(_REFUSED, []), sentence]
-
-
-def refused() -> list[str]:
-    """What of the link could not be opened, said once."""
-    return list(st.session_state.pop(_REFUSED, []))
+    SHOWN.open(run.id)
 
 
 def start(engine: Engine, config: SweepConfig) -> None:
     for run in starting.try_to_start(engine, config):
-        st.session_state[_RUN], st.session_state[_ATTEMPT] = run, time.time()
+        SHOWN.started(run)
 
 
 def obey(engine: Engine | None, run: str, asked: object) -> None:
@@ -140,24 +108,8 @@ def obey(engine: Engine | None, run: str, asked: object) -> None:
         actions[asked](run, visitor_id())
 
 
-def attempt() -> float:
-    return float(st.session_state.get(_ATTEMPT, 0.0))
-
-
 def shown_run(engine: Engine | None, config: SweepConfig | None) -> Run[SweepConfig] | None:
-    """The run that was started or opened last, until it is over and a control is moved; then that of the controls."""
-    if engine is None:
-        return None
-    moved = st.session_state.get(_SEEN) != config
-    st.session_state[_SEEN] = config
-    run = engine.sweep(st.session_state.get(_RUN, ""))
-    if run and (config is None or not moved or not run.over or run.config == config):
-        return run
-    st.session_state[_RUN] = ""
-    same = engine.sweep(run_id(config)) if config else None
-    if same and (same.state == FINISHED or not same.over):
-        return same
-    return engine.recorded_sweep(config) if config else None
+    return SHOWN.run(config, engine.sweep, engine.recorded_sweep) if engine else None
 
 
 def race_of_cells(engine: Engine, run: Run[SweepConfig], places: object) -> str:

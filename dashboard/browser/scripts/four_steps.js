@@ -1,8 +1,9 @@
 // @ts-check
 // The page of Appendix C: a table beside the paper's that fills in as lanes are trained, and their curves.
 import { chartBox, drawFigure, sourceIn, tableOf } from "./findings_parts.js"
+import { keptPage } from "./kept_page.js"
 import { element, setText } from "./live_elements.js"
-import { isDark, loadPlotly, readData } from "./plot_parts.js"
+import { loadPlotly } from "./plot_parts.js"
 import { StatusBar } from "./status_bar.js"
 import { SweepRun } from "./sweep_run.js"
 
@@ -141,20 +142,4 @@ export class FourStepsPage {
   }
 }
 
-/** @type {WeakMap<HTMLElement, FourStepsPage>} */
-const pages = new WeakMap()
-
-/** @param {Component} component */
-export default function (component) {
-  const { parentElement } = component
-  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".lab-four-steps"))
-  const page = pages.get(root) ?? new FourStepsPage(root, component)
-  pages.set(root, page)
-  page.component = component
-  page.update(readData(component.data), isDark(parentElement) ? "dark" : "light")
-  return () => {
-    if (page.component !== component) return // a rerun came before this call was over, and Streamlit ends it late
-    pages.delete(root)
-    page.close()
-  }
-}
+export default keptPage(".lab-four-steps", (root, component) => new FourStepsPage(root, component))

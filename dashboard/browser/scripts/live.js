@@ -1,6 +1,7 @@
 // @ts-check
 // The live race: one event stream feeds every chart of the page.
 import { exportable } from "./figure_source.js"
+import { keptPage } from "./kept_page.js"
 import { CHARTS, LiveChart } from "./live_charts.js"
 import { element } from "./live_elements.js"
 import { sketch } from "./live_sketch.js"
@@ -8,7 +9,7 @@ import { standingOf } from "./live_standing.js"
 import { Stream } from "./live_stream.js"
 import { Tools } from "./live_tools.js"
 import { Cards, Translations } from "./live_view.js"
-import { isDark, loadPlotly, readData } from "./plot_parts.js"
+import { loadPlotly } from "./plot_parts.js"
 import { StatusBar } from "./status_bar.js"
 
 /** @import { Component, Figure, Panel, PlotlyLibrary, RaceData, RaceMessage, Standing, Templates, Theme, View } from "./types.d.ts" */
@@ -85,10 +86,12 @@ export class Live {
 
   /**
    * Called with the same data after every rerun of the page; only what differs is touched.
-   * @param {RaceData} data
+   * @param {RaceMessage} message
    * @param {Theme} theme
    */
-  update(data, theme) {
+  update({ drawn, ...own }, theme) {
+    /** @type {RaceData} */
+    const data = { ...own, ...drawn, runs: own.runs.map((run, r) => ({ ...drawn.specs[r], ...run })) }
     this.templates = data.templates
     this.plotlyUrl = data.plotlyUrl
     this.theme = theme
@@ -381,23 +384,4 @@ export class Live {
 /** The browser may show what was drawn so far. No animation frame: a tab in the background has none. */
 const painted = () => new Promise((resolve) => setTimeout(resolve, 4))
 
-/** @type {WeakMap<HTMLElement, Live>} */
-const lives = new WeakMap()
-
-/** @param {Component} component */
-export default function (component) {
-  const { parentElement } = component
-  /** @type {RaceMessage} */
-  const { drawn, ...own } = readData(component.data)
-  const runs = own.runs.map((run, r) => ({ ...drawn.specs[r], ...run }))
-  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".lab-race"))
-  const live = lives.get(root) ?? new Live(root, component)
-  lives.set(root, live)
-  live.component = component
-  live.update({ ...own, ...drawn, runs }, isDark(parentElement) ? "dark" : "light")
-  return () => {
-    if (live.component !== component) return // a rerun came before this call was over, and Streamlit ends it late
-    lives.delete(root)
-    live.close()
-  }
-}
+export default keptPage(".lab-race", (root, component) => new Live(root, component))

@@ -2,8 +2,9 @@
 // The sweep page: maps that fill in as lanes are trained, and what follows from those that are done.
 import { tellChart } from "./chart_access.js"
 import { sourceIn } from "./findings_parts.js"
+import { keptPage } from "./kept_page.js"
 import { element, setText } from "./live_elements.js"
-import { isDark, loadPlotly, plotConfig, readData } from "./plot_parts.js"
+import { loadPlotly, plotConfig } from "./plot_parts.js"
 import { StatusBar } from "./status_bar.js"
 import { SweepFindings } from "./sweep_findings.js"
 import { CellKeys } from "./sweep_keys.js"
@@ -216,20 +217,4 @@ export class SweepPage {
   }
 }
 
-/** @type {WeakMap<HTMLElement, SweepPage>} */
-const pages = new WeakMap()
-
-/** @param {Component} component */
-export default function (component) {
-  const { parentElement } = component
-  const root = /** @type {HTMLElement} */ (parentElement.querySelector(".lab-sweep"))
-  const page = pages.get(root) ?? new SweepPage(root, component)
-  pages.set(root, page)
-  page.component = component
-  page.update(readData(component.data), isDark(parentElement) ? "dark" : "light")
-  return () => {
-    if (page.component !== component) return // a rerun came before this call was over, and Streamlit ends it late
-    pages.delete(root)
-    page.close()
-  }
-}
+export default keptPage(".lab-sweep", (root, component) => new SweepPage(root, component))
