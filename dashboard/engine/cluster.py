@@ -8,6 +8,8 @@ number of threads, and its id promises the same bits everywhere.
 import logging
 import os
 from dataclasses import dataclass
+from multiprocessing import spawn
+from typing import Any
 
 import dask
 from dask.system import CPU_COUNT
@@ -26,6 +28,15 @@ CONNECT_SECONDS = 10
 _MEMORY = {"hugetlb": 1, "arena_max": 1, "mmap_threshold": 32 << 20, "trim_threshold": 1 << 30}
 _MALLOC = {"GLIBC_TUNABLES": ":".join(f"glibc.malloc.{name}={value}" for name, value in _MEMORY.items())}
 log = logging.getLogger(__name__)
+_prepared = spawn.get_preparation_data
+
+
+def _without_main(name: str) -> dict[str, Any]:
+    """What a new process is told. A worker needs nothing of the program that starts it: under Streamlit that would be
+    a page's script, which multiprocessing would run again in every worker that takes a dead one's place."""
+    told = _prepared(name)
+    ours = name.startswith("Dask Worker")
+    return {key: value for key, value in told.items() if not (ours and key.startswith("init_main"))}
 
 
 @dataclass(frozen=True)
@@ -116,6 +127,7 @@ class Cluster:
             "distributed.worker.profile.enabled": False,  # it looks into every thread a hundred times a second
             "distributed.worker.daemon": daemon,
         }
+        spawn.get_preparation_data = _without_main
         with dask.config.set(settings):
             local = LocalCluster(
                 n_workers=plan.workers,
@@ -130,6 +142,12 @@ class Cluster:
     def slots(self) -> int:
         """How many races fit in at a time."""
         return sum(self.client.nthreads().values())
+
+    def mend(self) -> None:
+        """Brings workers back that are gone for good. Dask starts one again that dies, but gives it up if it is not
+        there 15 seconds later, as on a slow machine, or where another one dies on the way."""
+        if self.local is not None and len(self.local.workers) < len(self.local.worker_spec):
+            self.local.scale(len(self.local.worker_spec))
 
     def close(self) -> None:
         self.client.close()

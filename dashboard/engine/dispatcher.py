@@ -201,6 +201,7 @@ class Dispatcher:
         while cluster.client.status == "running" and cluster.client.scheduler_comm is scheduler:
             if self.devices is None:
                 self._ask_for_devices(cluster)
+            cluster.mend()
             self._hand_out(cluster)
             notes = []
             try:

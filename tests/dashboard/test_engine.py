@@ -3,9 +3,12 @@
 import os
 import signal
 import sqlite3
+import sys
 import threading
 import time
+import types
 
+import dask
 import pytest
 
 from dashboard.asked.config import RaceConfig
@@ -185,6 +188,23 @@ def test_a_killed_worker_is_replaced_and_no_record_differs(engine):
     engine.resume(run)
     assert wait_until_over(engine, run) == FINISHED
     assert stored(engine, run) == expected
+
+
+def test_a_worker_that_dask_gives_up_comes_back_and_runs_no_page(engine, tmp_path, monkeypatch):
+    """Slow, as the one above. Dask drops a worker that is not back in time; Streamlit's main module is a page."""
+    page = tmp_path / "page.py"
+    page.write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()", encoding="utf-8")
+    main = types.ModuleType("__main__")
+    main.__file__, main.__spec__ = str(page), None
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    (pid,) = engine.cluster.client.run(os.getpid).values()
+    (nanny,) = engine.cluster.local.workers.values()
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "1 ms"}):
+        os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: nanny not in engine.cluster.local.workers.values())
+        wait_for(lambda: set(engine.cluster.client.run(os.getpid, on_error="ignore").values()) - {pid})
+    assert wait_until_over(engine, engine.submit(config(seed=5))) == FINISHED
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_full_disk_ends_the_run_in_hand_and_not_the_engine(engine, monkeypatch):
