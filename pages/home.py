@@ -4,6 +4,7 @@ import streamlit as st
 
 from dashboard.browser.chart import chart
 from dashboard.forms import controls, drawings
+from dashboard.menu import menu_page
 from dashboard.navigation import PAGES
 from dashboard.paper.drawings import is_recorded, moving_race
 
@@ -39,5 +40,5 @@ IN_A_ROW = 3
 for first in range(1, len(PAGES), IN_A_ROW):
     for column, page in zip(st.columns(IN_A_ROW, gap="small"), PAGES[first : first + IN_A_ROW], strict=False):
         with column, st.container(border=True, height="stretch"):
-            st.page_link(page.file, label=f"**{page.title}**", icon=page.icon)
+            st.page_link(menu_page(page.name), label=f"**{page.title}**", icon=page.icon)
             st.caption(f"**{page.question}** {page.promise}")

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard.browser.chart import chart
 from dashboard.forms.paper_rows import door, open_rows, remember_rows
-from dashboard.navigation import page_file
+from dashboard.menu import menu_page
 from dashboard.paper import drawings
 from dashboard.paper.claims import AGREES, DIFFERS, NOT_HERE, PARTLY, RULE
 from dashboard.paper.results import Result, shared_results
@@ -34,7 +34,7 @@ def words(result: Result) -> None:
     if row.opens:
         page, _, query = row.opens.partition("?")
         asked = dict(part.split("=") for part in query.split("&") if part)
-        st.page_link(page_file(page), label="Open it live", icon=":material/open_in_new:", query_params=asked)
+        st.page_link(menu_page(page), label="Open it live", icon=":material/open_in_new:", query_params=asked)
 
 
 def pictures(result: Result) -> None:

@@ -8,7 +8,7 @@ from dashboard.browser.qr import show_link
 from dashboard.forms import tour_class, tour_form
 from dashboard.forms.controls import choose
 from dashboard.forms.tour_panels import class_panel, live_pool, shown
-from dashboard.navigation import page_file
+from dashboard.menu import menu_page
 from dashboard.tour import drawings
 from dashboard.tour.answers import answer, sharp_answer
 from dashboard.tour.outcomes import missing
@@ -27,7 +27,7 @@ def ways_on(place: int) -> None:
         if place < len(STEPS):
             st.button("Next question", on_click=step_to, args=(place + 1,), icon=":material/arrow_forward:")
         st.page_link(
-            page_file(step.page), label="Run it live", icon=":material/open_in_new:", query_params=dict(step.query)
+            menu_page(step.page), label="Run it live", icon=":material/open_in_new:", query_params=dict(step.query)
         )
 
 

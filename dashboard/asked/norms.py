@@ -5,6 +5,7 @@ which r_t at beta2 0.99 gets to 0.92; the curvature every fifth step, since it i
 next.
 """
 
+from functools import lru_cache
 from typing import Any
 
 from dashboard.asked import protocol
@@ -15,6 +16,7 @@ NORMS = {"post": "Post-LN", "pre": "Pre-LN"}
 DEPTH, STEPS, SHARPNESS_EVERY, DENSE_STEPS = 6, 300, 5, 10
 
 
+@lru_cache(256)
 def norm_race(
     norm: str,
     depth: int = DEPTH,

@@ -1,6 +1,7 @@
 """Which run the page of Appendix C shows: its controls are the whole question, so it is the run that answers it."""
 
 import time
+from functools import partial
 
 import streamlit as st
 
@@ -10,14 +11,15 @@ from dashboard.engine.engine import Engine
 from dashboard.evidence.first_steps import FirstSteps
 from dashboard.evidence.outcomes import Outcome
 from dashboard.forms.starting import try_to_start
+from dashboard.remembered import Remembered
 from dashboard.runs.first_steps import first_steps
 from dashboard.runs.identity import lane_ids, recorded_id, run_id
 from dashboard.runs.outlines import from_json
-from dashboard.runs.records import Record
 from dashboard.runs.store import Run
 from dashboard.server.visitor import visitor_id
 
 _RUN, _ATTEMPT = "four-steps-run", "four-steps-attempt"
+_FIRST: Remembered[FirstSteps] = Remembered(500)  # by lane and how far it has come: what is recorded stays as it is
 
 
 def shown(engine: Engine | None, config: SweepConfig) -> Run[SweepConfig] | None:
@@ -57,18 +59,22 @@ def first_eight(engine: Engine | None, config: SweepConfig, seed: int) -> dict[s
     """By variant, at one seed, as far as the store has it: a race may have trained the same lanes, or was recorded."""
     if engine is None:
         return {}
-    found = {
-        config.contenders[config.cells[place].contender].label: first_steps(
-            (record.body for record in _records(engine, config, place)), EIGHT
-        )
-        for place in seed_places(config, seed)
-    }
+    ids = lane_ids(config)
+    places = {place: (ids[place], recorded_id(config.lane_json(place))) for place in seed_places(config, seed)}
+    reached = engine.store.reached([lane for both in places.values() for lane in both])
+    found = {}
+    for place, both in places.items():
+        for lane in both:
+            step = min(EIGHT, reached.get(lane, (0, False))[0])
+            if step:
+                label = config.contenders[config.cells[place].contender].label
+                found[label] = _FIRST.get((lane, step), partial(_first_of, engine, lane))
+                break
     return {label: lane for label, lane in found.items() if lane.steps}
 
 
-def _records(engine: Engine, config: SweepConfig, place: int) -> list[Record]:
-    trained = engine.store.records(lane_ids(config)[place])
-    return trained or engine.store.records(recorded_id(config.lane_json(place)))
+def _first_of(engine: Engine, lane: str) -> FirstSteps:
+    return first_steps((record.body for record in engine.store.records(lane)), EIGHT)
 
 
 def seed_places(config: SweepConfig, seed: int) -> list[int]:

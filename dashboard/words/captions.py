@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from dashboard.asked.config import RaceConfig
@@ -61,6 +62,7 @@ def of_own(config: OwnConfig) -> tuple[str, str]:
     return f"own model, {config.title[:80]}, {config.steps:,} steps", slug("own", config.title[:40])
 
 
+@lru_cache(256)
 def of_sweep(config: SweepConfig) -> tuple[str, str]:
     name = next((name for name, one in SWEEPS.items() if one.config == config.changed(seeds=one.config.seeds)), "")
     seeds = f"seeds {', '.join(map(str, config.seeds))}" if len(config.seeds) > 1 else f"seed {config.seeds[0]}"
