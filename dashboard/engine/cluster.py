@@ -6,7 +6,9 @@ number of threads, and its id promises the same bits everywhere.
 """
 
 import logging
+import math
 import os
+import time
 from dataclasses import dataclass
 from multiprocessing import spawn
 from typing import Any
@@ -20,7 +22,7 @@ from dashboard.engine.warm import Warm
 
 RACES_PER_WORKER = 4  # each then shows something new every second, however many wait
 WORKER_BYTES = 3 << 30  # a worker takes up to 1 GB with torch in it; the rest is for the machine's owner
-CONNECT_SECONDS = 10
+CONNECT_SECONDS, MEND_SECONDS = 10, 60
 # How a worker's memory is kept (by glibc; other systems do not read it): in pages of 2 MB where the system has them,
 # instead of 512 times as many, in one heap for all threads, and not given back between two steps. Races run in threads
 # beside the main one, whose own heaps of at most 64 MB are mapped and cleared again and again: a hundred page faults in
@@ -82,6 +84,7 @@ class Cluster:
 
     client: Client
     local: LocalCluster | None
+    mended: float = -math.inf  # when workers were last replaced: the new ones take some seconds to be there
 
     @classmethod
     def open(cls, plan: Layout | None = None) -> "Cluster":
@@ -128,6 +131,9 @@ class Cluster:
             "distributed.worker.daemon": daemon,
         }
         spawn.get_preparation_data = _without_main
+        # Until a dead worker that is not back is given up; 15 seconds are too few where several die in a row, or on a
+        # slow machine. Read when a worker dies, and so no setting of the block below.
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "5 minutes"})
         with dask.config.set(settings):
             local = LocalCluster(
                 n_workers=plan.workers,
@@ -145,9 +151,15 @@ class Cluster:
 
     def mend(self) -> None:
         """Brings workers back that are gone for good. Dask starts one again that dies, but gives it up if it is not
-        there 15 seconds later, as on a slow machine, or where another one dies on the way."""
-        if self.local is not None and len(self.local.workers) < len(self.local.worker_spec):
-            self.local.scale(len(self.local.worker_spec))
+        there some time later (`_embedded`). The new one has a name of its own: the old one may still be on its way."""
+        if self.local is None or time.monotonic() - self.mended < MEND_SECONDS:
+            return
+        wanted = len(self.local.worker_spec)
+        for name in set(self.local.worker_spec) - set(self.local.workers):
+            del self.local.worker_spec[name]
+        if len(self.local.worker_spec) < wanted:
+            self.mended = time.monotonic()
+            self.local.scale(wanted)
 
     def close(self) -> None:
         self.client.close()

@@ -36,7 +36,8 @@ def settled(page: Page, name: str) -> None:
 
 
 def click_menu(page: Page, name: str) -> None:
-    page.get_by_role("link", name=TITLES[name], exact=True).first.click()
+    # By role it would take the names of all that a page of 4,000 elements holds.
+    page.locator(f'a[data-testid=stTopNavLink]:has(:text-is("{TITLES[name]}"))').click()
 
 
 def by_menu(page: Page, name: str) -> None:
