@@ -44,6 +44,7 @@ def of_settings(settings: Mapping[str, Any]) -> tuple[str, str]:
     return words, slug(*(f"{name}-{_short(value)}" for name, value in plain.items()))
 
 
+@lru_cache(256)
 def of_race(config: RaceConfig) -> tuple[str, str]:
     name = next((name for name, one in PRESETS.items() if one.config == config.changed(seed=one.config.seed)), "")
     known = {setting.name: setting.default for setting in TASKS[config.task].settings}
