@@ -566,3 +566,30 @@ def test_ridges_stand_on_their_lines_inside_the_axis(scripts):
 )
 def test_numbers_and_labels_as_a_reader_wants_them(scripts, function, value, text):
     assert call(scripts, "live_elements.js", function, value) == text
+
+
+def test_a_run_that_back_has_overtaken_adds_no_entry_to_the_history(scripts):
+    """Streamlit pushes the page of each run: of one that was under way, too, when the browser went back."""
+    seen = scripts.evaluate(
+        """async () => {
+            await load("address.js")
+            const click = () => document.body.dispatchEvent(new MouseEvent("click", { bubbles: true }))
+            click()
+            history.pushState({}, "", "/first")
+            click()
+            history.pushState({}, "", "/second?a=1")
+            const back = new Promise((resolve) => addEventListener("popstate", resolve, { once: true }))
+            history.back()
+            await back
+            const entries = history.length
+            history.pushState({}, "", "/second?a=2") // by the run that Back has overtaken
+            history.pushState({}, "", "/first?b=1") // by that of the page where one is
+            const overtaken = [location.pathname + location.search, history.length - entries]
+            click()
+            history.pushState({}, "", "/third")
+            const gone = location.pathname
+            history.replaceState({}, "", "/")
+            return [...overtaken, gone]
+        }"""
+    )
+    assert seen == ["/first?b=1", 0, "/third"]

@@ -5,6 +5,9 @@
 // page's settings out of the address: three entries for one click, and Back finds a page without its settings. So here
 // a change of settings alone replaces the entry, and a page that is left gets back the address that was clicked on.
 //
+// A run that was under way when the browser goes back ends there, and Streamlit would add an entry for its page, as if
+// somebody had gone there: what nobody clicked on or pressed a key for since then is no change of page.
+//
 // After a reload the server knows nothing of the pages that were left before it; this tab does, and tells it.
 
 import { readable } from "./page_access.js"
@@ -26,10 +29,14 @@ if (!window.radamLabHistory) {
   window.radamLabHistory = { told: false }
   const push = history.pushState.bind(history)
   let clicked = location.href
+  let wanted = true
   addEventListener("click", () => (clicked = location.href), true) // a key on a link is a click, too
+  for (const kind of ["click", "keydown"]) addEventListener(kind, () => (wanted = true), true)
+  addEventListener("popstate", () => (wanted = false), true)
   history.pushState = (state, title, url) => {
     const here = location.pathname
     if (new URL(url ?? "", location.href).pathname === here) return history.replaceState(state, title, url)
+    if (!wanted) return
     if (new URL(clicked).pathname === here) {
       history.replaceState(history.state, title, clicked)
       leave(clicked)
