@@ -9,6 +9,7 @@ import re
 from functools import cache
 from typing import Any, Literal
 
+import pandas as pd
 import streamlit as st
 
 from dashboard.asked.config import RaceConfig
@@ -16,6 +17,7 @@ from dashboard.asked.presets import PRESETS, task_race
 from dashboard.forms import controls
 from dashboard.forms.race_lanes import AS_THE_METHOD, OPTIONS, Shared, lane_table, lanes_of, shared_settings
 from dashboard.hosting.bounds import helped
+from dashboard.remembered import shared
 from dashboard.words.race_words import story
 from dashboard.words.sentences import never_rectified
 from demo_models import TASKS
@@ -94,28 +96,40 @@ def race_controls(devices: tuple[str, ...]) -> RaceConfig | None:
         if more.open:
             state[_SET] = _more_controls(base, devices)
             _lanes_control()
-    values, table = state[_SET], state[_EDITED]
     below = st.container()  # always there, so that a sentence in it moves no chart to another place
     above.caption(story(state[_CHOICE], base))  # also while a setting is wrong: what is below it stays in its place
     try:
-        lanes = lanes_of(table, Shared(lr, beta2, kind, float(length)))
-        config = RaceConfig.make({**base.model_dump(), **values, "lanes": lanes})
+        config = _described(base, Shared(lr, beta2, kind, float(length)), state[_SET], state[_EDITED])
     except ValueError as problem:
         below.error(plain("\n\n".join(str(problem).splitlines()[:3])), icon=":material/error:")
         return None
     state[_ALLOWED] = config
-    with below:
-        _warn_of_momentum(config)
+    if warning := _momentum_alone(config):
+        below.warning(warning, icon=":material/block:")
     return config
 
 
-def _warn_of_momentum(config: RaceConfig) -> None:
-    """Says so, in place, if a lane that should rectify never will."""
+def _described(base: RaceConfig, common: Shared, values: dict[str, Any], table: pd.DataFrame) -> RaceConfig:
+    """The configuration that the controls describe; `ValueError` if they describe none."""
+    if not values and table is lane_table(base):
+        return _with_shared(base, common)
+    return RaceConfig.make({**base.model_dump(), **values, "lanes": lanes_of(table, common)})
+
+
+@shared(64)
+def _with_shared(base: RaceConfig, common: Shared) -> RaceConfig:
+    """Of those who left the door closed: in a class that opens the page, of all."""
+    return RaceConfig.make({**base.model_dump(), "lanes": lanes_of(lane_table(base), common)})
+
+
+@shared(64)
+def _momentum_alone(config: RaceConfig) -> str:
+    """Says so if a lane that should rectify never will; else empty."""
     for lane in config.plan().lanes:
         beta2, threshold = lane.method.betas[1], lane.method.threshold
         if lane.method.rectify is not None and first_rectified_step(beta2, threshold) is None:
-            st.warning(f"{plain(lane.label)}: {never_rectified(beta2, threshold)}", icon=":material/block:")
-            return
+            return f"{plain(lane.label)}: {never_rectified(beta2, threshold)}"
+    return ""
 
 
 def _open_choice() -> None:

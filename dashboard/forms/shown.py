@@ -92,7 +92,8 @@ class Shown:
         which `find` has by its id, or their recording."""
         moved = st.session_state.get(self._seen) != config
         st.session_state[self._seen] = config
-        run = find(st.session_state.get(self._run, ""))
+        opened = st.session_state.get(self._run)
+        run = find(opened) if opened else None
         if run and (config is None or not moved or not run.over or run.config == config):
             return run
         self.open("")

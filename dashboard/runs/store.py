@@ -167,6 +167,8 @@ class Store(Database):
     def _runs(self, which: str, *values: Any) -> list[Run[KeptConfig]]:
         """Those whose configuration this version understands; another version's stay until they are trimmed."""
         rows = self.read(f"select * from runs {which}", *values)
+        if not rows:
+            return []
         marks = ", ".join("?" for _ in rows)
         members: dict[str, list[sqlite3.Row]] = {}
         for lane in self.read(
