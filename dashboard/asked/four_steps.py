@@ -72,6 +72,7 @@ def usual_rate(task: str) -> float:
     return PAPERS_RATE if task == "digits" else TASKS[task].lr
 
 
+@lru_cache(256)
 def four_steps(task: str, lr: float, choice: Choice = DEFAULT, seeds: int = 5) -> SweepConfig:
     """The sweep; `ValueError` says what of it is not allowed."""
     for place, name in (("steps 1-4", choice.first), ("steps 5-8", choice.second), ("afterwards", choice.after)):

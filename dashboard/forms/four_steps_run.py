@@ -13,7 +13,7 @@ from dashboard.evidence.outcomes import Outcome
 from dashboard.forms.starting import try_to_start
 from dashboard.remembered import Remembered
 from dashboard.runs.first_steps import first_steps
-from dashboard.runs.identity import lane_ids, recorded_id, run_id
+from dashboard.runs.identity import lane_ids, recorded_lane_ids, run_id
 from dashboard.runs.outlines import from_json
 from dashboard.runs.store import Run
 from dashboard.server.visitor import visitor_id
@@ -59,8 +59,8 @@ def first_eight(engine: Engine | None, config: SweepConfig, seed: int) -> dict[s
     """By variant, at one seed, as far as the store has it: a race may have trained the same lanes, or was recorded."""
     if engine is None:
         return {}
-    ids = lane_ids(config)
-    places = {place: (ids[place], recorded_id(config.lane_json(place))) for place in seed_places(config, seed)}
+    either = [*zip(lane_ids(config), recorded_lane_ids(config), strict=True)]
+    places = {place: either[place] for place in seed_places(config, seed)}
     reached = engine.store.reached([lane for both in places.values() for lane in both])
     found = {}
     for place, both in places.items():

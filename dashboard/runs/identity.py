@@ -57,5 +57,11 @@ def lane_ids(config: KeptConfig) -> tuple[str, ...]:
     return tuple(_hash(config.lane_json(place)) for place in range(config.size))
 
 
+@lru_cache(512)
+def recorded_lane_ids(config: KeptConfig) -> tuple[str, ...]:
+    """The same of its recording's lanes."""
+    return tuple(recorded_id(config.lane_json(place)) for place in range(config.size))
+
+
 def _hash(text: str) -> str:
     return hashlib.sha256(f"{code_version()}\n{text}".encode()).hexdigest()[:20]

@@ -29,7 +29,7 @@ from dashboard.asked.own_config import OwnConfig
 from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.runs.database import Database
-from dashboard.runs.identity import lane_ids, recorded_id, run_id
+from dashboard.runs.identity import lane_ids, recorded_id, recorded_lane_ids, run_id
 from dashboard.runs.records import Record
 from dashboard.runs.states import ACTIVE, CUT_OFF, CUT_OFF_MESSAGE, FINISHED, OVER, QUEUED
 
@@ -256,7 +256,7 @@ class Store(Database):
         """A run that was trained elsewhere, in place of an older recording of it: by lane its outline, and its records
         if they were kept."""
         identity = recorded_id(config.to_json())
-        ids = [recorded_id(config.lane_json(place)) for place in range(config.size)]
+        ids = recorded_lane_ids(config)
         with self.write() as db:
             db.execute("delete from runs where id = ?", (identity,))
             for lane, (outline, records) in zip(ids, lanes, strict=True):
