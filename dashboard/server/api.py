@@ -45,7 +45,7 @@ async def _status(request: Request) -> Response:
     engine, feed = await _feed(request)
     if engine is None or feed is None:
         return _not_found()
-    run = await asyncio.to_thread(engine.run, request.path_params["run"])
+    run = await asyncio.to_thread(engine.store.run, request.path_params["run"])
     if run is None:
         return _not_found()
     body = {

@@ -12,7 +12,9 @@ import pytest
 from bench.driving.visiting import mark, press, visitor, wait
 from bench.driving.watching import Event, Server
 from dashboard.asked.config import RaceConfig
+from dashboard.asked.four_steps import four_steps
 from dashboard.asked.presets import PRESETS, lane
+from dashboard.asked.sweep_config import SweepConfig
 from dashboard.runs.store import Store
 from dashboard.server.visitor import COOKIE
 
@@ -168,6 +170,17 @@ def test_status_and_configuration(server, finished):
     assert RaceConfig.make(answer["config"]) == config()
     assert (answer["id"], answer["records"], answer["status"]["state"]) == (run, [11, 11, 11], "finished")
     assert submit(server, config()) == run
+
+
+def test_the_status_of_a_sweep(server, runs):
+    asked = four_steps("digits", 0.1)
+    store = Store(runs)
+    run = store.add(asked).id
+    store.close()
+    code, answer = server.get(run)
+    assert code == 200
+    assert SweepConfig.make(answer["config"]) == asked
+    assert (answer["id"], len(answer["lanes"]), answer["status"]["state"]) == (run, asked.size, "queued")
 
 
 @pytest.mark.parametrize("path", ["", "/events"])
