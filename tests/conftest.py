@@ -36,8 +36,6 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # in each of them.
 LONGEST_FIRST = (
     "test_walk",
-    "test_walk_on",
-    "test_walk_between",
     "test_every_figure",
     "test_figure_wishes",
     "test_journeys",
