@@ -1,8 +1,8 @@
 """The longest walk: every way from one page to another, by menu and back by the browser's button, with a run under way.
 
 The slowest test of all. It buys that whichever way one comes, a page is found as it was left. It has three rounds,
-because a browser keeps fifty entries: after the first each page is loaded again once, in the third the run is paused from
-another tab, and the visitor goes forward again.
+because a browser keeps fifty entries: after the first each page is loaded again once; in the third the run is paused
+from another tab, and the visitor goes forward again.
 """
 
 from collections.abc import Iterator
