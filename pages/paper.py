@@ -6,7 +6,7 @@ from dashboard.browser.chart import chart
 from dashboard.forms.paper_rows import door, open_rows, remember_rows
 from dashboard.menu import menu_page
 from dashboard.paper import drawings
-from dashboard.paper.claims import AGREES, DIFFERS, NOT_HERE, PARTLY, RULE
+from dashboard.paper.claims import AGREES, CAUTION, DIFFERS, NOT_HERE, PARTLY, RULE
 from dashboard.paper.results import Result, shared_results
 from dashboard.words.paper_words import counted, made_sentence
 
@@ -56,6 +56,7 @@ st.markdown(
     f"One rule for all of them: {RULE} Settings were chosen once and kept, and a row that differs stays; two measures were corrected after their results were seen, and their rows say so. A miniature that differs "
     "does not refute the paper, nor does one that agrees prove it: each row says what is different here."
 )
+st.caption(CAUTION)
 names = [one.row.name for one in found]
 open_rows(names)
 opened = []

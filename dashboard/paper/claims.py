@@ -23,6 +23,11 @@ RULE = (
     "**differs**: not in the mean; **not at this scale**: nothing here can be compared with it. A row with several claims "
     "is judged by the least favourable of them."
 )
+CAUTION = (
+    "With three to five seeds, a claim whose two sides overlap is a near thing: from the recordings of 17 November 2026 to "
+    "those of the 18th, by code whose sums differ in their last digits, three rows changed their verdict (Figures 6 and 7 "
+    "on digits, and Appendix C where warmup matters)."
+)
 Values = Mapping[object, float]  # by case
 
 

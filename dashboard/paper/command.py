@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dashboard.paper.claims import RULE
+from dashboard.paper.claims import CAUTION, RULE
 from dashboard.paper.results import Result, results
 
 BEGIN, END = "<!-- rows: python -m dashboard paper --into docs/RESULTS.md writes from here -->", "<!-- to here -->"
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
 def markdown(found: list[Result]) -> str:
     """A section a row."""
-    parts = [BEGIN, "", RULE, "", "| row | verdict | seeds |", "| --- | --- | --- |"]
+    parts = [BEGIN, "", f"{RULE} {CAUTION}", "", "| row | verdict | seeds |", "| --- | --- | --- |"]
     parts += [f"| {one.row.title} | {one.verdict} | {one.seeds or 'none needed'} |" for one in found]
     for one in found:
         parts += ["", f"### {one.row.title}: {one.verdict}", "", one.row.claim, "", f"- The paper: {one.row.paper}"]
