@@ -46,6 +46,7 @@ _component = st.components.v2.component(
     isolate_styles=False,
 )
 
+_LOOKS = json.dumps(TEMPLATES).encode()
 P = ParamSpec("P")
 Drawing = NewType("Drawing", bytes)  # a figure's JSON, as the browser gets it
 
@@ -75,8 +76,6 @@ def chart(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool = 
 def message(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool = False, title: str = "") -> bytes:
     """What the browser is sent."""
     about = {
-        "templates": TEMPLATES,
-        "plotlyUrl": plotly_url(),
         "name": key,
         "title": title or TITLES.get(key, ""),
         "alt": alt,
@@ -84,7 +83,12 @@ def message(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool 
         "play": play,
         "fill": embed.alone() == key,
     }
-    return joined(about, figure=drawing)
+    return for_charts(about, figure=drawing)
+
+
+def for_charts(small: dict[str, Any], **ready: bytes) -> bytes:
+    """`joined`, with what every chart needs: where plotly.js is, and how figures look in either theme."""
+    return joined({"plotlyUrl": plotly_url(), **small}, templates=_LOOKS, **ready)
 
 
 def joined(small: dict[str, Any], **ready: bytes) -> bytes:

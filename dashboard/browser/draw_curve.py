@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from dashboard.browser.assets import importing, plotly_url
-from dashboard.browser.chart import Drawing, joined
-from dashboard.figures.look import PURPLE, TEMPLATES
+from dashboard.browser.assets import importing
+from dashboard.browser.chart import Drawing, for_charts
+from dashboard.figures.look import PURPLE
 
 _CSS = """
 .lab-draw { position: relative; width: 100%; }
@@ -44,8 +44,6 @@ def draw_curve(
     each step, one letter of its code for each: at `start` until it is drawn. Then `on_drawn` is called, and the code
     is `st.session_state[key]["drawn"]`."""
     about = {
-        "templates": TEMPLATES,
-        "plotlyUrl": plotly_url(),
         "alt": alt,
         "height": height,
         "steps": list(steps),
@@ -53,4 +51,4 @@ def draw_curve(
         "start": start,
         "color": PURPLE,
     }
-    _component(key=key, data=joined(about, figure=drawing), on_drawn_change=on_drawn)
+    _component(key=key, data=for_charts(about, figure=drawing), on_drawn_change=on_drawn)

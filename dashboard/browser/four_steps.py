@@ -8,7 +8,7 @@ import streamlit as st
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.browser import embed
 from dashboard.browser.assets import importing
-from dashboard.browser.chart import joined
+from dashboard.browser.chart import for_charts, joined
 from dashboard.browser.four_steps_findings import four_steps_json
 from dashboard.browser.sweep import STYLES, around
 from dashboard.evidence.findings import Findings
@@ -40,7 +40,7 @@ def live_four_steps(
     ended; `on_open` when they want lanes as a race."""
     embed.shows("courses")
     before = four_steps_json(Findings.of(config, known)) if known else b"null"
-    data = joined(around(config, run, attempt, wants, recorded), drawn=drawn(config.to_json()), known=before)
+    data = for_charts(around(config, run, attempt, wants, recorded), drawn=drawn(config.to_json()), known=before)
     _component(key="four-steps", data=data, on_action_change=on_action, on_open_change=on_open)
 
 

@@ -15,12 +15,12 @@ from dashboard.asked.lane_phases import lane_phases
 from dashboard.asked.own_config import OwnConfig
 from dashboard.asked.validated import Validated
 from dashboard.browser import embed
-from dashboard.browser.assets import base_path, importing, plotly_url
-from dashboard.browser.chart import joined
+from dashboard.browser.assets import base_path, importing
+from dashboard.browser.chart import for_charts
 from dashboard.browser.panel import Panel
 from dashboard.browser.race_panels import PANELS, panel_figures
 from dashboard.browser.told import told
-from dashboard.figures.look import TEMPLATES, Style
+from dashboard.figures.look import Style
 from dashboard.figures.race import lane_styles, overlay
 from dashboard.remembered import shared
 from dashboard.words.captions import of_run
@@ -87,13 +87,11 @@ def message(watched: Sequence[ShownRun], drawn: bytes, hidden: Sequence[str] = (
     words, slug = "; ".join(words for words, _ in captions), "-and-".join(slug for _, slug in captions)
     own = {
         "base": base_path(),
-        "plotlyUrl": plotly_url(),
-        "templates": TEMPLATES,
         "runs": runs,
         "hidden": hidden,
         **told(words, slug, watched[0].recorded),
     }
-    return joined(own, drawn=drawn)
+    return for_charts(own, drawn=drawn)
 
 
 @shared(50)  # of some 150 kB each

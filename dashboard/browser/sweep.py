@@ -12,12 +12,11 @@ from dashboard.asked.grid import Grid
 from dashboard.asked.own_map import OwnMapConfig
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.browser import embed
-from dashboard.browser.assets import base_path, importing, plotly_url
-from dashboard.browser.chart import joined
+from dashboard.browser.assets import base_path, importing
+from dashboard.browser.chart import for_charts
 from dashboard.browser.sweep_findings import plain_figure
 from dashboard.browser.told import told
 from dashboard.evidence.steps import grid_steps
-from dashboard.figures.look import TEMPLATES
 from dashboard.figures.sweep import maps_figure
 from dashboard.remembered import shared
 from dashboard.words.captions import of_own, of_sweep
@@ -47,7 +46,7 @@ def live_sweep(
     the run has ended; `on_open` when they want to see the lanes of some cells."""
     embed.shows(*CHARTS)
     draw = drawn if isinstance(config, SweepConfig) else drawn_own_map
-    data = joined(around(config, run, attempt, wants, recorded), drawn=draw(config.to_json()))
+    data = for_charts(around(config, run, attempt, wants, recorded), drawn=draw(config.to_json()))
     _component(key="sweep", data=data, on_action_change=on_action, on_open_change=on_open)
 
 
@@ -61,8 +60,6 @@ def around(
     """What a view of a sweep is told beside its drawing; of a recording also by which code it was made."""
     return {
         "base": base_path(),
-        "plotlyUrl": plotly_url(),
-        "templates": TEMPLATES,
         "run": {"id": run, "attempt": attempt, "wants": wants},
         **told(*(of_sweep(config) if isinstance(config, SweepConfig) else of_own(config)), recorded),
     }
