@@ -114,8 +114,10 @@ def train(topic: str, config_json: str) -> None:
     try:
         tell(state=RUNNING, started_in=worker.address)
         problem = opened(config.task, json.dumps(config.settings, sort_keys=True))
-        _refuse_what_does_not_fit(problem, len(config.lanes), worker.memory_manager.memory_limit)
+        # Models are made in one's turn alone: their weights come from torch's random numbers, which are the process's,
+        # and two threads that draw at once get each other's.
         control.take_turn(first=True)
+        _refuse_what_does_not_fit(problem, len(config.lanes), worker.memory_manager.memory_limit)
         race = Race(problem, config.plan())
         open_lanes, step, lane_steps = set(range(len(config.lanes))), 0, 0
         for records in lane_records(race, control, lambda: control.keep):

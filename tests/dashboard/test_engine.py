@@ -10,6 +10,7 @@ import types
 
 import dask
 import pytest
+from torch import nn
 
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import lane
@@ -344,3 +345,26 @@ def test_turns_are_taken_in_order_and_newcomers_go_first():
     for thread in threads:
         thread.join(10)
     assert order == ["new", "b", "c"]
+
+
+def test_a_pack_makes_its_models_in_its_turn(monkeypatch):
+    """Two threads that draw from torch's random numbers at once get each other's: in a class, now and then, a race was
+    refused as one that draws random numbers, or had other weights than its seed's."""
+    holders = []
+
+    def make_model(seed):  # noqa: ARG001 - a problem's form
+        holders.append(worker.SLICES._holder)
+        return nn.Linear(1000, 1000)
+
+    here = types.SimpleNamespace(
+        address="here",
+        get_current_task=lambda: "a pack",
+        log_event=lambda *_: None,
+        memory_manager=types.SimpleNamespace(memory_limit=1000),
+    )
+    monkeypatch.setattr(worker, "get_worker", lambda: here)
+    monkeypatch.setattr(worker, "opened", lambda *_: types.SimpleNamespace(make_model=make_model))
+    with pytest.raises(ValueError, match="lanes times the model's size may be at most"):
+        worker.train("topic", config().to_json())
+    assert [type(holder) for holder in holders] == [worker.PackControl]
+    assert worker.SLICES._holder is None
