@@ -25,8 +25,8 @@ RULE = (
 )
 CAUTION = (
     "With three to five seeds, a claim whose two sides overlap is a near thing: from the recordings of 17 November 2026 to "
-    "those of the 18th, by code whose sums differ in their last digits, three rows changed their verdict (Figures 6 and 7 "
-    "on digits, and Appendix C where warmup matters)."
+    "those of the 18th, by another version of the code, three rows changed their verdict (Figures 6 and 7 on digits, and "
+    "Appendix C where warmup matters)."
 )
 Values = Mapping[object, float]  # by case
 
