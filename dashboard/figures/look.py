@@ -3,6 +3,7 @@
 A line's colour has a contrast of 3 or more to both backgrounds, and colour alone tells no two lines apart.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,28 @@ ORANGE, SKY, GREY, OCHRE = "#C58400", "#3A9BD9", "#808890", "#7A6C00"
 # only one of Plotly's own long dashes), dash and two dots, short dashes.
 LONG, WIDE, TWO_DOTS, SHORT = "18px,4px", "14px,8px", "12px,4px,2px,4px,2px,4px", "5px,3px"
 DASHES = ("solid", "dash", "dot", "dashdot", WIDE, "longdashdot", LONG, TWO_DOTS, SHORT)
+SPARE = ("#8A5BC4", "#A05A2C", "#5C7F3A")  # for more lines of one method than there are dashes; no method's own
+
+
+def apart(wished: Sequence[Style], beside: Sequence[Style] = ()) -> list[Style]:
+    """Styles for the lines of a chart, each as near to its wish as it can be: no two are alike, and as far as there are
+    enough dashes no two have the same. `beside`: of the run they are compared with, which has the solid ones."""
+    free = [dash for dash in DASHES if not (beside and dash == "solid")]
+    styles: list[Style] = []
+    for place, wish in enumerate(wished):
+        others = (*beside, *styles)
+        taken, pairs = [other.dash for other in others], [(other.color, other.dash) for other in others]
+        to_come = [other.dash for other in wished[place + 1 :]]
+        open_pairs = [(color, dash) for color in (wish.color, *SPARE) for dash in free if (color, dash) not in pairs]
+        own = [dash for color, dash in open_pairs if color == wish.color]
+        color, own = (wish.color, own) if own else (open_pairs[0][0], [dash for _, dash in open_pairs])
+        if wish.dash in own and wish.dash not in taken:
+            dash = wish.dash
+        else:  # the one of the least use, and of those one that nobody else wishes
+            dash = min(own, key=lambda one: (taken.count(one), to_come.count(one)))
+        styles.append(Style(color, dash, 1.8 if beside else min(wish.width, 3.0)))
+    return styles
+
 
 # Published implementations, on the page that compares them. The paper's is RAdam's own colour.
 PROFILE_STYLES: dict[str, Style] = {

@@ -140,7 +140,7 @@ METHOD_ROWS: dict[str, MethodRow] = {
         "the paper's other control: Adam with a large $\\epsilon$ of 1e-4 in the denominator, which caps the adaptive "
         "rate and so its variance; it makes updates of small gradients smaller, too.",
     ),
-    "sgd": MethodRow(Style(GREY), "stochastic gradient descent with momentum; no adaptive rate at all."),
+    "sgd": MethodRow(Style(GREY, "dot"), "stochastic gradient descent with momentum; no adaptive rate at all."),
     "momentum": MethodRow(Style(GREY, "dash"), "the averaged gradient alone, as RAdam's first steps."),
     "adam-4-radam": MethodRow(
         Style(PURPLE, WIDE), "Adam for the first four steps, then RAdam (the paper's Appendix C)."
@@ -186,7 +186,7 @@ METHOD_ROWS |= {
             "the gradient’s signs alone: a parameter’s step grows while the sign stays and shrinks when it turns; "
             "the learning rate is the first step’s size. Made for full batches.",
         ),
-        "SGD": (Style(GREY, "dot"), "gradient descent, with `momentum`, `dampening` and `nesterov` as in torch."),
+        "SGD": (Style(GREY, SHORT), "gradient descent, with `momentum`, `dampening` and `nesterov` as in torch."),
         "ASGD": (Style(GREY, "dashdot"), "gradient descent whose rate falls slowly; its average is not evaluated."),
     }.items()
 }

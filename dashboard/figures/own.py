@@ -6,9 +6,9 @@ from html import escape
 import plotly.graph_objects as go
 
 from dashboard.asked.own_config import OwnConfig
-from dashboard.figures.look import OCHRE, ORANGE, PURPLE, SKY, Style
+from dashboard.figures.look import OCHRE, ORANGE, PURPLE, SKY, Style, apart
 from dashboard.figures.methods import STYLES
-from dashboard.figures.race import apart, loss_figure, metric_figure
+from dashboard.figures.race import loss_figure, metric_figure
 from dashboard.figures.race_parts import add, panels, traces
 from radam_core.methods import METHODS
 from radam_core.race.quantities import QUANTITIES

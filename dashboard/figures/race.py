@@ -15,7 +15,6 @@ what it is given here: theory, and the schedules, which follow from the settings
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ import plotly.graph_objects as go
 
 from dashboard.asked.config import RaceConfig
 from dashboard.figures.curvature import curvature_figure
-from dashboard.figures.look import DASHES, GREY, Style
+from dashboard.figures.look import GREY, Style, apart
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import line
 from dashboard.figures.race_parts import Labelled, add, faint, panels, planned, planned_traces, shown, traces
@@ -39,24 +38,6 @@ from radam_core.theory import rectification, variance_log_psi_exact
 def lane_styles(config: RaceConfig, beside: Sequence[Style] = ()) -> list[Style]:
     """Each lane in its method's colour; `beside`: of the run it is compared with."""
     return apart([STYLES[lane.method] for lane in config.lanes], beside)
-
-
-def apart(wished: Sequence[Style], beside: Sequence[Style] = ()) -> list[Style]:
-    """Styles for lanes that keep their colours; no two of a colour have one dash, and no two lanes as far as there are
-    enough of them."""
-    styles: list[Style] = []
-    for place, wish in enumerate(wished):
-        style = replace(wish, width=min(wish.width, 3.0))
-        taken = [other.dash for other in (*beside, *styles)]
-        alike = [other.dash for other in (*beside, *styles) if other.color == style.color]
-        to_come = [other.dash for other in wished[place + 1 :]]
-        free = [dash for dash in DASHES if not (beside and dash == "solid")]
-        if style.dash in free and style.dash not in taken:
-            dash = style.dash
-        else:  # the one of the least use, and of those that nobody else wishes
-            dash = min(free, key=lambda one: (alike.count(one), taken.count(one), to_come.count(one)))
-        styles.append(replace(style, dash=dash, width=1.8 if beside else style.width))
-    return styles
 
 
 def race_figures(

@@ -15,11 +15,10 @@ from dashboard.asked.grid import Grid, GridCell
 from dashboard.asked.sweep_config import LR, WARMUP
 from dashboard.evidence.findings import Findings, Line, Rate
 from dashboard.evidence.outcomes import CellOutcome
-from dashboard.figures.look import DASHES, GREY, VERMILION, Style, shade
+from dashboard.figures.look import GREY, VERMILION, Style, apart, shade
 from dashboard.figures.methods import STYLES
 from dashboard.figures.parts import band, level, line, log_axis, step_axis, x_axis, y_axis
 
-SPARE = ("#8A5BC4", "#A05A2C", "#5C7F3A")  # for more contenders of one method than there are dashes; no method's own
 POINTS = ("circle", "square", "diamond", "x", "triangle-up", "cross")
 UNKNOWN = Style(GREY)  # of an own model's file, by an optimizer that is none of ours
 ROW_PIXELS, GAP_PIXELS, AROUND_PIXELS = 30, 44, 110
@@ -159,24 +158,12 @@ def _needs(number: int) -> go.Scatter:
 
 
 def line_styles(found: Findings) -> list[Style]:
-    """Each line in its contender's colour: several of one contender in shades of it, the last
-    in its own. No two contenders look alike."""
+    """Each line in its contender's colour: several of one contender in shades of it, the last in its own."""
+    wished = [STYLES.get(contender.method) or UNKNOWN for contender in found.config.contenders]
     styles: list[Style] = []
-    taken: list[tuple[str, str]] = []
-    for number, contender in enumerate(found.config.contenders):
-        base = STYLES.get(contender.method) or UNKNOWN
-        free = [
-            pair
-            for color in (base.color, *SPARE)
-            for dash in (base.dash, *DASHES)
-            if (pair := (color, dash)) not in taken
-        ]
-        used = [dash for _, dash in taken]
-        own = [pair for pair in free if pair[0] == base.color] or free
-        color, dash = min(own, key=lambda pair: used.count(pair[1]))  # the first that is least used
-        taken.append((color, dash))
+    for number, style in enumerate(apart(wished)):
         count = len(found.lines_of(number))
-        styles += [Style(shade(color, 1 - (k + 1) / count), dash, 3.0) for k in range(count)]
+        styles += [Style(shade(style.color, 1 - (k + 1) / count), style.dash, 3.0) for k in range(count)]
     return styles
 
 

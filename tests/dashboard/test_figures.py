@@ -8,7 +8,6 @@ import pytest
 from dashboard.figures import implementations, look, rectification, results, variance
 from dashboard.figures.look import PROFILE_STYLES, TEMPLATES
 from dashboard.figures.methods import STYLES, WARMUP_CURVES
-from dashboard.figures.sweep import SPARE
 from dashboard.forms import drawings
 from dashboard.words import questions, tables
 from radam_core import theory
@@ -303,7 +302,7 @@ def test_every_line_can_be_seen_on_either_background(theme):
     """WCAG 2.1, 1.4.11: 3 to 1 for what is drawn, 4.5 to 1 for text."""
     page = TEMPLATES[theme]["layout"]
     lines = {style.color for kind in KINDS.values() for style in kind.values()}
-    lines |= {style.color for style in look.BETA2_STYLES} | {*page["colorway"], *SPARE}
+    lines |= {style.color for style in look.BETA2_STYLES} | {*page["colorway"], *look.SPARE}
     lines |= {look.shade(color, share) for color in tuple(lines) for share in (0, 0.5, 1)}
     assert {color for color in lines if look.contrast(color, page["paper_bgcolor"]) < 3} == set()
     assert look.contrast(page["font"]["color"], page["paper_bgcolor"]) >= 7

@@ -196,6 +196,14 @@ def test_no_two_lines_look_alike(made):
     assert drawn == [(style.color, style.dash) for style in styles]
 
 
+@pytest.mark.parametrize("name", ["figure-1", "rates", "map"])
+def test_a_method_looks_in_a_sweep_as_it_does_in_a_race(name):
+    """Contenders that come before it take no dash of its own."""
+    found = Findings.of(SWEEPS[name].config, [Outcome()] * SWEEPS[name].config.size)
+    looks = {one.name: style for one, style in zip(found.lines, line_styles(found), strict=True)}
+    assert (looks["RAdam"].color.lower(), looks["RAdam"].dash) == (STYLES["radam"].color.lower(), "solid")
+
+
 def test_the_last_line_of_a_contender_is_in_its_own_colour():
     styles = line_styles(found_by(lambda cell: Outcome()))
     assert [styles[place].color.lower() for place in (3, 4)] == [
