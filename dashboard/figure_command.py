@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Collection, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,8 @@ def add_parsers(commands: Any) -> None:
     one.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="as in a page's address: beta2=0.99"
     )
-    one.add_argument("--size", default="16:9", help=f"one of {', '.join(SIZES)}")
+    _add_look(one)
     one.add_argument("--theme", default="light", help="light or dark")
-    one.add_argument("--scale", type=float, default=1.0, help=f"of the letters, {LEAST_SCALE:g} to {MOST_SCALE:g}")
     one.add_argument("--pixels", type=int, default=2, help=f"of a PNG, times: {', '.join(map(str, PIXELS))}")
     one.add_argument("--step", type=int, help="a race as it was at this step")
     one.add_argument("--title", help="another one; an empty one leaves it out")
@@ -55,7 +55,13 @@ def add_parsers(commands: Any) -> None:
     one.set_defaults(run=_figure)
     every = commands.add_parser("figures", help="list the figures, one a line, the name first")
     every.add_argument("--into", type=Path, metavar="FOLDER", help="make the set for a talk: both themes, PDF and PNG")
+    _add_look(every)
     every.set_defaults(run=_figures)
+
+
+def _add_look(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--size", default="16:9", help=f"one of {', '.join(SIZES)}")
+    parser.add_argument("--scale", type=float, default=1.0, help=f"of the letters, {LEAST_SCALE:g} to {MOST_SCALE:g}")
 
 
 def _figure(options: argparse.Namespace) -> int:
@@ -117,16 +123,10 @@ def asked(options: argparse.Namespace) -> tuple[tuple[str, ...], str, dict[str, 
 
 def _options(options: argparse.Namespace) -> dict[str, Any]:
     form = options.out.suffix.removeprefix(".").lower()
-    for name, value, allowed in (
-        ("the ending of --out", form, FORMATS),
-        ("--size", options.size, SIZES),
-        ("--theme", options.theme, ("light", "dark")),
-        ("--pixels", options.pixels, PIXELS),
-    ):
-        if value not in allowed:
-            raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
-    if not LEAST_SCALE <= options.scale <= MOST_SCALE:
-        raise ValueError(f"--scale must be between {LEAST_SCALE:g} and {MOST_SCALE:g}, got {options.scale:g}")
+    _one_of("the ending of --out", form, FORMATS)
+    _one_of("--theme", options.theme, ("light", "dark"))
+    _one_of("--pixels", options.pixels, PIXELS)
+    look = _look(options)
     if form in MOVING and not LEAST_FRAMES <= options.frames <= MOST_FRAMES:
         raise ValueError(f"--frames must be between {LEAST_FRAMES} and {MOST_FRAMES}, got {options.frames}")
     if form in MOVING and not LEAST_SECONDS <= options.seconds <= MOST_SECONDS:
@@ -136,9 +136,8 @@ def _options(options: argparse.Namespace) -> dict[str, Any]:
     named = {} if options.title is None else {"title": options.title}
     return figure_options(
         form,
-        size=options.size,
+        **look,
         theme=options.theme,
-        scale=options.scale,
         pixels=options.pixels,
         step=options.step,
         transparent=options.transparent,
@@ -149,6 +148,18 @@ def _options(options: argparse.Namespace) -> dict[str, Any]:
         seconds=options.seconds,
         **named,
     )
+
+
+def _look(options: argparse.Namespace) -> dict[str, Any]:
+    _one_of("--size", options.size, SIZES)
+    if not LEAST_SCALE <= options.scale <= MOST_SCALE:
+        raise ValueError(f"--scale must be between {LEAST_SCALE:g} and {MOST_SCALE:g}, got {options.scale:g}")
+    return {"size": options.size, "scale": options.scale}
+
+
+def _one_of(name: str, value: Any, allowed: Collection[Any]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, got {value!r}")
 
 
 def figure_options(form: str, **changed: Any) -> dict[str, Any]:
@@ -181,19 +192,29 @@ def _figures(options: argparse.Namespace) -> int:
         for name, figure in FIGURES.items():
             print(f"{name:<{width}}  {figure.told} ({figure.page})")
         return 0
+    try:
+        look = _look(options)
+        options.into.mkdir(parents=True, exist_ok=True)
+        made = _make_talk(options.into, look)
+    except (ValueError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"{made} files in {options.into}")
+    return 0
+
+
+def _make_talk(folder: Path, look: Mapping[str, Any]) -> int:
+    """The set for a talk, in both themes and two forms: how many files that were."""
     from dashboard.figure_studio import Studio
 
-    options.into.mkdir(parents=True, exist_ok=True)
     made = 0
     with Studio() as studio:
         for name, query in TALK:
             figure = FIGURES[name]
             chart = figure.chart.format(row=query.get("row", ""))
-            for theme in ("light", "dark"):
-                for form in ("pdf", "png"):
-                    wanted = figure_options(form, theme=theme, link=link(figure.page, query))
-                    file, content = studio.figure(figure.page, query, (chart,), wanted)
-                    (options.into / file).write_bytes(content)
-                    made += 1
-    print(f"{made} files in {options.into}")
-    return 0
+            for theme, form in product(("light", "dark"), ("pdf", "png")):
+                wanted = figure_options(form, **look, theme=theme, link=link(figure.page, query))
+                file, content = studio.figure(figure.page, query, (chart,), wanted)
+                (folder / file).write_bytes(content)
+                made += 1
+    return made

@@ -27,7 +27,7 @@ Lines = Callable[[Sequence[Lane], Sequence[Style]], list[go.Scatter]]
 def norm_figures(configs: Sequence[RaceConfig]) -> dict[str, go.Figure]:
     """Every figure of the page by name, for the two races of `norm_race`."""
     steps = configs[0].steps
-    by_layer = {f"gradient norm,<br>step {step}": _layers_at(step) for step in LOOKED_AT}
+    by_layer = {f"norm, step {step}": _layers_at(step) for step in LOOKED_AT}
     figures = {
         "loss": _columns(configs, {"training loss": loss_traces}),
         "by-layer": _columns(configs, by_layer, shared_xaxes="columns"),

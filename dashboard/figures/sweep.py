@@ -205,22 +205,22 @@ def courses_figure(found: Findings, steps: Sequence[int], under_way: bool = Fals
     if under_way:
         for one in found.lines:
             figure.add_traces([_growing(cell, one, styles[id(one)], steps) for cell in _open_cells(one)])
-    for number in range(len(found.config.contenders)):
-        best = best_cell(found.lines_of(number))
-        if best is None:
-            continue
-        one, rate = best
+    best = [best_cell(found.lines_of(number)) for number in range(len(found.config.contenders))]
+    known = [pair for pair in best if pair is not None]
+    rates = {rate.lr for _, rate in known}
+    same = next(iter(rates)) if len(known) > 1 and len(rates) == 1 else None  # said once, below the axis
+    for one, rate in known:
         losses = [[np.nan if value is None else value for value in cell.outcome.losses] for cell in rate.over]
         length = min(map(len, losses))
         if not length:
             continue
         values, t = np.array([row[:length] for row in losses]), np.array(steps[:length], dtype=float)
-        style, name = styles[id(one)], f"{_escaped(one.name)}, lr {rate.lr:g}"
+        style, name = styles[id(one)], _escaped(one.name) + ("" if same else f", lr {rate.lr:g}")
         if len(values) > 1:
             shade = band(t, np.nanmin(values, 0), np.nanmax(values, 0), name, style.color)
             figure.add_trace(shade.update(showlegend=False, opacity=0.18))
         figure.add_trace(line(t, np.nanmean(values, 0), name, style))
-    step_axis(figure, log_t=False, title="step")
+    step_axis(figure, log_t=False, title=f"step, all at lr {same:g}" if same else "step")
     y_axis(figure, "loss, mean of 20 steps", **log_axis())
     _baseline(figure, found)
     return figure

@@ -182,6 +182,16 @@ def test_what_the_command_line_cannot_make_gets_a_sentence(given, told, capsys, 
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("given", "told"), [(["--scale", "40"], "--scale must be between"), (["--size", "5:1"], "--size must be one of")]
+)
+def test_a_set_for_a_talk_that_cannot_be_made_gets_a_sentence(given, told, capsys, tmp_path):
+    assert main(["figures", "--into", str(tmp_path / "talk"), *given]) == 2
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert told in sentence
+    assert not list(tmp_path.iterdir())
+
+
 def test_every_name_leads_to_its_page():
     for name, figure in FIGURES.items():
         if not figure.missing:

@@ -43,6 +43,28 @@ def test_a_figures_path_in_few_letters_ends_where_it_did(scripts, path, short):
     assert call(scripts, "figure_paths.js", "shortPath", path) == short
 
 
+@pytest.mark.parametrize("numbered", [True, False])
+def test_panels_side_by_side_leave_room_for_the_numbers_between_them(scripts, numbered):
+    """Some three letters' heights; a panel without numbers of its own needs none. Titles stay above their panels."""
+    layout = {
+        "xaxis": {"domain": [0, 0.48], "anchor": "y"},
+        "xaxis2": {"domain": [0.52, 1], "anchor": "y2"},
+        "yaxis": {"type": "log", "anchor": "x"},
+        "yaxis2": {"type": "log", "anchor": "x2", "showticklabels": numbered},
+        "annotations": [{"xref": "paper", "x": 0.24}, {"xref": "paper", "x": 0.76}, {"xref": "x", "x": 0.24}],
+    }
+    width, letters = 960, 27
+    spread = scripts.evaluate(
+        "async ([layout, ...room]) => { (await load('figure_axes.js')).spreadColumns(layout, ...room); return layout }",
+        [layout, width, letters],
+    )
+    (left, one), (other, right) = (spread[name]["domain"] for name in ("xaxis", "xaxis2"))
+    assert ((other - one) * width > 3 * letters) == numbered
+    assert (left, right) == (0, pytest.approx(1))
+    middles = [(left + one) / 2, (other + right) / 2]
+    assert [note["x"] for note in spread["annotations"]] == pytest.approx([*middles, 0.24])
+
+
 def test_thinning_keeps_spikes(scripts):
     """10,000 points become at most 2,000, and a spike of one point stays."""
     x = np.arange(10_000)

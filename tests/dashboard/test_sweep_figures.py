@@ -225,12 +225,13 @@ def test_a_course_is_that_of_the_best_cell_of_each_contender():
 
     found = found_by(rule)
     figure = courses_figure(found, [1, 2, 3])
-    assert list(lines_of(figure)) == ["Adam + warmup, warmup 0, lr 0.001", "RAdam &lt;b&gt;, lr 0.001"]
+    assert list(lines_of(figure)) == ["Adam + warmup, warmup 0", "RAdam &lt;b&gt;"]
+    assert figure.layout.xaxis.title.text == "step, all at lr 0.001"
     plain, radam = lines_of(figure).values()
     assert (list(plain.x), list(plain.y)) == ([1, 2], pytest.approx([3, 1.201]))
     assert (list(radam.x), list(radam.y)) == ([1, 2], pytest.approx([3, 0.201]))
     low, high = 0.001, 0.401
-    assert list(bands_of(figure)["RAdam &lt;b&gt;, lr 0.001"].y) == pytest.approx([3, high, low, 3])
+    assert list(bands_of(figure)["RAdam &lt;b&gt;"].y) == pytest.approx([3, high, low, 3])
     line, rate = best_cell(found.lines_of(0))
     assert (line.at, rate.lr) == ({"warmup_steps": 0}, 0.001)
     assert best_cell([]) is None
@@ -240,6 +241,17 @@ def test_a_course_is_that_of_the_best_cell_of_each_contender():
         rates["Adam + warmup, warmup 0"].line.dash,
     )
     assert [shape.y0 for shape in figure.layout.shapes] == [BASELINE]
+
+
+def test_rates_that_differ_are_named_with_each_course():
+    made = config([contender("adam"), contender("radam")], {"lr": (0.1, 0.2)})
+
+    def rule(cell):
+        return done(LOW if cell.contender == cell.at["lr"] else HIGH, losses=(1.0,))
+
+    figure = courses_figure(found_by(rule, made), [1])
+    assert list(lines_of(figure)) == ["Adam, lr 0.1", "RAdam, lr 0.2"]
+    assert figure.layout.xaxis.title.text == "step"
 
 
 def test_a_course_goes_as_far_as_all_its_seeds():

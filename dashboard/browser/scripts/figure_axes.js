@@ -79,38 +79,109 @@ function extremes(values) {
  * @param {number} letters
  */
 export function spreadRows(layout, height, letters) {
-  const keys = Object.keys(layout).filter((name) => /^yaxis\d*$/.test(name) && layout[name].domain)
-  const rows = [...new Set(keys.map((name) => layout[name].domain.join()))]
-    .map((text) => text.split(",").map(Number))
-    .sort(([a], [b]) => a - b)
-  const apart = rows.slice(1).every(([low], i) => low >= rows[i][1]) // and not one axis over another
-  if (rows.length < 2 || !apart) return
+  const rows = bandsOf(layout, "y")
   const titles = (layout.annotations ?? []).filter((/** @type {Layout} */ one) => one.yref === "paper")
   const needs = rows.slice(0, -1).map(([, top], i) => {
-    const numbered = Object.keys(layout).filter((name) => {
-      if (!/^xaxis\d*$/.test(name) || layout[name].showticklabels === false) return false
-      const anchor = layout[String(layout[name].anchor ?? "y").replace("y", "yaxis")]
-      return anchor?.domain?.[0] === rows[i + 1][0]
-    })
-    const numbers = numbered.some((name) => layout[name].type === "log") ? 3.1 : 2.4 // powers of ten are higher
-    const titled = titles.some((/** @type {Layout} */ { y }) => Math.abs(y - top) < 0.02)
+    const numbered = numberedAt(layout, "x", rows[i + 1][0])
+    const numbers = numbered.some(({ type }) => type === "log") ? 3.1 : 2.4 // powers of ten are higher
+    const titled = titles.some((/** @type {Layout} */ { y }) => Math.abs(y - top) < NEAR)
     return ((numbered.length ? numbers : 0.6) + (titled ? 1.5 : 0.3)) * letters
   })
-  const all = usable(height, letters, false)
-  const gaps = needs.map((need, i) => Math.max(need / all, rows[i + 1][0] - rows[i][1]))
-  const left = 1 - gaps.reduce((sum, gap) => sum + gap, 0)
-  const before = rows.reduce((sum, [low, top]) => sum + top - low, 0)
-  if (left < 0.3 || before <= 0) return
-  let bottom = 0
-  const moved = rows.map(([low, top], i) => {
-    const high = ((top - low) / before) * left
-    const place = [bottom, Math.min(1, bottom + high)]
-    bottom += high + (gaps[i] ?? 0)
-    return place
-  })
-  for (const name of keys) layout[name].domain = moved[rows.findIndex(([low]) => low === layout[name].domain[0])]
+  const moved = spread(layout, "y", rows, needs, usable(height, letters, false))
   for (const one of titles) {
-    const at = rows.findIndex(([, top]) => Math.abs(one.y - top) < 0.02)
+    const at = rows.findIndex(([, top]) => Math.abs(one.y - top) < NEAR)
     if (at >= 0) one.y = moved[at][1]
   }
+}
+
+/**
+ * The same for panels side by side, each with the numbers of its own upward axis to its left. A title above the middle
+ * of a panel stays there.
+ * @param {Layout} layout
+ * @param {number} width
+ * @param {number} letters
+ */
+export function spreadColumns(layout, width, letters) {
+  const columns = bandsOf(layout, "x")
+  const needs = columns.slice(1).map(([left]) => {
+    const numbered = numberedAt(layout, "y", left)
+    const titled = numbered.some(({ title }) => title)
+    return ((numbered.length ? 3.6 : 0) + (titled ? 1.6 : 0)) * letters
+  })
+  if (!needs.some(Boolean)) return
+  const moved = spread(layout, "x", columns, needs, usable(width, letters, true))
+  for (const one of layout.annotations ?? []) {
+    const at = columns.findIndex((column) => one.xref === "paper" && Math.abs(one.x - middle(column)) < NEAR)
+    if (at >= 0) one.x = middle(moved[at])
+  }
+}
+
+/** @param {Band} band */
+const middle = ([from, to]) => (from + to) / 2
+
+/** @typedef {[from: number, to: number]} Band of a figure's width or height */
+const NEAR = 0.02
+const LEAST_LEFT = 0.3 // of a figure, for its panels: with less, they stay where they are
+
+/**
+ * Where the panels' rows (y) or columns (x) lie.
+ * @param {Layout} layout
+ * @param {"x" | "y"} letter
+ * @returns {Band[]}
+ */
+function bandsOf(layout, letter) {
+  const domains = axesOf(layout, letter).flatMap(({ domain }) => (domain ? [domain.join()] : []))
+  const bands = [...new Set(domains)].map((text) => /** @type {Band} */ (text.split(",").map(Number)))
+  return bands.sort(([a], [b]) => a - b)
+}
+
+/**
+ * @param {Layout} layout
+ * @param {"x" | "y"} letter
+ * @returns {Axis[]}
+ */
+function axesOf(layout, letter) {
+  return Object.keys(layout).flatMap((name) => (new RegExp(`^${letter}axis\\d*$`).test(name) ? [layout[name]] : []))
+}
+
+/**
+ * The axes with numbers that stand where a band begins: below a row, or to the left of a column.
+ * @param {Layout} layout
+ * @param {"x" | "y"} letter of the axes
+ * @param {number} edge
+ */
+function numberedAt(layout, letter, edge) {
+  const other = letter === "x" ? "y" : "x"
+  return axesOf(layout, letter).filter((axis) => {
+    const anchor = layout[String(axis.anchor ?? other).replace(other, `${other}axis`)]
+    return axis.showticklabels !== false && anchor?.domain?.[0] === edge
+  })
+}
+
+/**
+ * Moves bands apart, each as much smaller as the others, where there is room for that: where they are then.
+ * @param {Layout} layout
+ * @param {"x" | "y"} letter
+ * @param {Band[]} bands
+ * @param {number[]} needs of the gaps after them, in points
+ * @param {number} all points
+ * @returns {Band[]}
+ */
+function spread(layout, letter, bands, needs, all) {
+  const apart = bands.slice(1).every(([low], i) => low >= bands[i][1]) // and not one axis over another
+  if (bands.length < 2 || !apart) return bands
+  const gaps = needs.map((need, i) => Math.max(need / all, bands[i + 1][0] - bands[i][1]))
+  const left = 1 - gaps.reduce((sum, gap) => sum + gap, 0)
+  const before = bands.reduce((sum, [low, top]) => sum + top - low, 0)
+  if (left < LEAST_LEFT || before <= 0) return bands
+  let edge = 0
+  const moved = bands.map(([low, top], i) => {
+    const size = ((top - low) / before) * left
+    const place = /** @type {Band} */ ([edge, Math.min(1, edge + size)])
+    edge += size + (gaps[i] ?? 0)
+    return place
+  })
+  for (const axis of axesOf(layout, letter).filter(({ domain }) => domain))
+    axis.domain = moved[bands.findIndex(([low]) => low === axis.domain?.[0])]
+  return moved
 }

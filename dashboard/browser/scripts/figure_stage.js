@@ -1,6 +1,6 @@
 // @ts-check
 // A chart of the page made ready for a slide or a paper: another size, larger letters, wider lines, another theme.
-import { logTicks, spreadRows, usable } from "./figure_axes.js"
+import { logTicks, spreadColumns, spreadRows, usable } from "./figure_axes.js"
 import { vectorMaps } from "./figure_maps.js"
 import { FONTS, widthOf, wrapped } from "./figure_text.js"
 import { valuesOf } from "./figure_values.js"
@@ -28,7 +28,8 @@ export function staged({ data, layout: given }, how) {
   const shown = data.filter(({ visible }) => visible !== false && visible !== "legendonly")
   const { traces, shapes } = vectorMaps(shown, layout, 0.8 * letters)
   if (layout.coloraxis) layout.coloraxis = stagedScale(layout.coloraxis, letters)
-  const level = height - slanted(traces, width, letters)
+  spreadColumns(layout, width, letters)
+  const level = height - slanted(traces, layout, width, letters)
   spreadRows(layout, level, letters)
   const { t, b, l, r } = outside(layout, letters)
   Object.assign(layout, {
@@ -72,15 +73,29 @@ function scaled(part, letters, grown) {
 /**
  * The height that names along an axis take where they have no room side by side, and Plotly slants them.
  * @param {Trace[]} traces
+ * @param {Layout} layout
  * @param {number} width
  * @param {number} letters
  */
-function slanted(traces, width, letters) {
+function slanted(traces, layout, width, letters) {
   const names = new Set(traces.flatMap(({ x, type }) => (type === "scatter" || !type ? valuesOf(x) : [])))
   const words = [...names].filter((name) => typeof name === "string")
-  const longest = Math.max(0, ...words.map((word) => widthOf(word, letters)))
+  const { domain = [0, 1], tickangle } = /** @type {Axis} */ (layout.xaxis ?? {})
+  const own = usable(width, letters, true) * (domain[1] - domain[0])
+  const longest = Math.max(
+    0,
+    ...words.map((word) => widthOf(word, tickangle ? slantedSize(own, words.length, letters) : letters)),
+  )
   return words.length * (longest + letters) > 0.5 * width ? 0.8 * longest : 0
 }
+
+/**
+ * Names that stand aslant are as high as they are long: where they are many, smaller ones leave the chart its room.
+ * @param {number} own room of the axis
+ * @param {number} names
+ * @param {number} letters
+ */
+const slantedSize = (own, names, letters) => Math.max(0.55 * letters, Math.min(letters, own / names / 1.4))
 
 /**
  * What annotations beside the axes need: Plotly leaves room for numbers and titles of axes alone.
@@ -113,9 +128,8 @@ function stagedAxis(axis, across, room, letters, names) {
   const title = typeof axis.title === "string" ? { text: axis.title } : /** @type {Layout} */ (axis.title ?? {})
   const [low, high] = axis.domain ?? [0, 1]
   const own = usable(room, letters, across) * (high - low)
-  const { lines, size } = fitted(title.text ?? "", TITLE * letters, own)
-  // Names that stand aslant are as high as they are long: where they are many, smaller ones leave the chart its room.
-  const ticks = axis.tickangle && names ? Math.max(0.55 * letters, Math.min(letters, own / names / 1.4)) : letters
+  const { lines, size } = fitted(String(title.text ?? "").replaceAll("<br>", " "), TITLE * letters, own)
+  const ticks = axis.tickangle && names ? slantedSize(own, names, letters) : letters
   /** @type {Layout} */
   const made = {
     ...axis,
