@@ -29,6 +29,7 @@ from radam_core.race.threads import one_thread
 STEPS, REPEATS, SWEEPS = 60, 3, 2
 LOWEST, MOST = 0.9, 1.05
 WATCHED_STEPS, CHUNK, LONG_STEPS = 400, 5, 100_000
+SWEPT_STEPS = 300
 
 # Six lanes as loops have them, and as a user names them here: our methods, and a function for what is none of them.
 LOOPS: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
@@ -138,8 +139,9 @@ def _watched_once() -> dict[str, list[float]]:
 
 def _swept() -> Result:
     """A sweep of 25 lanes as a whole command, start and end in it: over the workers, and in one process at torch's own
-    number of threads. The first needs some seconds to start them."""
+    number of threads. The first needs some seconds to start them, which a sweep of 60 steps does not win back."""
     command = [sys.executable, "-m", "dashboard", "sweep", "--problem", "bench/own_models.py:problem", "--fresh"]
+    command += ["--steps", str(SWEPT_STEPS)]
 
     def run(workers: str) -> None:
         environment = {**os.environ, "RADAM_LAB_WORKERS": workers}
@@ -147,7 +149,7 @@ def _swept() -> Result:
 
     contenders = {"workers": partial(run, ""), "one process": partial(run, "1")}
     times = medians(contenders, SWEEPS, warmup=0)
-    name = "a sweep of an encoder, 25 lanes: over the workers, over one process"
+    name = f"a sweep of an encoder, 25 lanes of {SWEPT_STEPS} steps: over the workers, over one process"
     return speedup(name, "workers", "one process", 1.0, times)
 
 
