@@ -16,7 +16,10 @@ def main() -> int:
         if given == ["--version"]:
             print(f"RAdam Lab {installed_version()}")
             return 0
-        if given and not given[0].startswith("-"):
+        asks_for_help = given in (["--help"], ["-h"])
+        if asks_for_help:
+            print(f"{__doc__}\n", flush=True)
+        if asks_for_help or (given and not given[0].startswith("-")):
             from dashboard.__main__ import main as command
 
             return command(given)

@@ -124,3 +124,14 @@ def test_without_the_extra_the_command_says_what_is_missing(monkeypatch, capsys)
     monkeypatch.setitem(sys.modules, "streamlit.web", None)
     assert launch.main() == 2
     assert 'the app needs streamlit: pip install "radam-lab[app]"' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("asked", ["--help", "-h"])
+def test_help_is_of_the_lab_and_not_of_streamlit(asked, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["radam-lab", asked])
+    with pytest.raises(SystemExit) as ended:
+        launch.main()
+    said = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert "radam-lab open run.jsonl" in said
+    assert "run a race and print how each lane ended" in said
