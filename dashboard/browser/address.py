@@ -14,8 +14,9 @@ from urllib.parse import parse_qs
 import streamlit as st
 
 from dashboard.browser.assets import importing
+from dashboard.browser.session import of_session
 
-_STATE, _KEY = "lab-addresses", "lab-address"
+_KEY = "lab-address"
 _LONGEST = 1 << 17  # letters of a page's settings
 
 _component = st.components.v2.component("radam_lab_address", html="<span></span>", js=importing("address.js", "span"))
@@ -23,7 +24,7 @@ _component = st.components.v2.component("radam_lab_address", html="<span></span>
 
 @dataclass
 class _Addresses:
-    """Of one visitor's pages. One object, because every look into a session takes a while."""
+    """Of one visitor's pages."""
 
     page: str | None = None  # that is shown
     asked: dict[str, list[str]] = field(default_factory=dict)  # by its address, when it was entered
@@ -34,16 +35,9 @@ class _Addresses:
     left: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # by page, before the tab was reloaded
 
 
-def _addresses() -> _Addresses:
-    found: _Addresses | None = st.session_state.get(_STATE)
-    if found is None:
-        found = st.session_state[_STATE] = _Addresses()
-    return found
-
-
 def begin(page: str) -> None:
     """Call it before a page runs."""
-    mine = _addresses()
+    mine = of_session(_Addresses)
     mine.said = {}
     if mine.page != page:
         given = {name: st.query_params.get_all(name) for name in st.query_params}
@@ -55,7 +49,7 @@ def begin(page: str) -> None:
 
 def asked(name: str) -> list[str]:
     """What the address asks for under this name: told once after the page was entered."""
-    mine = _addresses()
+    mine = of_session(_Addresses)
     if mine.page is None:  # a page that runs by itself, as in a test
         begin("")
     if name in mine.taken:
@@ -66,12 +60,12 @@ def asked(name: str) -> list[str]:
 
 def say(name: str, values: Sequence[str]) -> None:
     """Puts something into the address; all of it is written by `write`."""
-    _addresses().said[name] = list(values)
+    of_session(_Addresses).said[name] = list(values)
 
 
 def write() -> None:
     """Call it after a page has run: one message to the browser, and only if something is new."""
-    said = _addresses().said
+    said = of_session(_Addresses).said
     if {name: st.query_params.get_all(name) for name in st.query_params} != said:
         st.query_params.from_dict(said)
     _component(key=_KEY, on_left_change=_remember)
@@ -81,7 +75,7 @@ def _remember() -> None:
     """What the tab's pages had set before it was reloaded: from a browser, so whoever reads it checks it."""
     left = st.session_state[_KEY].get("left")
     if isinstance(left, Mapping):
-        _addresses().left = {
+        of_session(_Addresses).left = {
             str(page): parse_qs(str(text)[:_LONGEST].removeprefix("?"), keep_blank_values=True)
             for page, text in list(left.items())[:50]
         }
@@ -89,10 +83,10 @@ def _remember() -> None:
 
 def key(name: str) -> str:
     """A control's key in the session: a page has its own, so that it is found as it was left."""
-    page = _addresses().page
+    page = of_session(_Addresses).page
     return f"{page}-{name}" if page else name
 
 
 def latest() -> dict[str, Any]:
     """What was last set under each name, on whichever page: a page that is new to the visitor starts from it."""
-    return _addresses().latest
+    return of_session(_Addresses).latest

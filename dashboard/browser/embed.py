@@ -6,13 +6,14 @@ what the chart shows, and a browser draws no chart that is hidden.
 """
 
 import re
+from dataclasses import dataclass, field
 
 import streamlit as st
 
 from dashboard.browser import address
+from dashboard.browser.session import of_session
 
 _NAME = re.compile(r"[a-z0-9-]{1,60}")
-_ALONE, _SHOWN = "embed-chart", "embed-shown"
 _WITHOUT_TITLE = """<style>
 [data-testid=stHeader], [data-testid=stSidebar], [data-testid=stMain] h1 { display: none; }
 [data-testid=stMainBlockContainer] { padding: 0.5rem 0.75rem !important; }
@@ -30,15 +31,21 @@ _ONLY = """<style>
 </style>"""
 
 
+@dataclass
+class _Charts:
+    alone: str = ""  # the only one that is to be seen
+    shown: list[str] = field(default_factory=list)  # by the page
+
+
 def begin() -> None:
     """Call it before a page runs."""
-    state = st.session_state
-    state[_SHOWN] = []
+    charts = of_session(_Charts)
+    charts.shown = []
     if st.context.is_embedded is not True:  # under Streamlit's AppTest it is a mock
         return
     asked = "".join(address.asked("chart")[:1])
     if asked:
-        state[_ALONE] = asked if _NAME.fullmatch(asked) else "none"
+        charts.alone = asked if _NAME.fullmatch(asked) else "none"
     name = alone()
     if name:
         address.say("chart", [name])
@@ -47,17 +54,17 @@ def begin() -> None:
 
 def alone() -> str:
     """The only chart that is to be seen, by its name; empty if it is a whole page."""
-    return str(st.session_state.get(_ALONE, ""))
+    return of_session(_Charts).alone
 
 
 def shows(*names: str) -> None:
     """What the page has to offer."""
-    st.session_state.setdefault(_SHOWN, []).extend(names)
+    of_session(_Charts).shown.extend(names)
 
 
 def end() -> None:
     """Call it after a page has run: says so if it has no such chart."""
-    name, there = alone(), st.session_state.get(_SHOWN, [])
+    name, there = alone(), of_session(_Charts).shown
     if name and name not in there:
         with st.container(key="embed-problem"):
             st.warning(f"This page shows {', '.join(there) or 'no chart'} here, and the address asks for `{name}`.")
