@@ -5,6 +5,7 @@ round. Each axis is for the contenders that have such a setting: RAdam has no wa
 """
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
@@ -285,6 +286,8 @@ def _axis_value(name: str, value: Any) -> Any:
         real = float(value)
     except OverflowError:
         raise ValueError(f"axes.{name} must be at most 1e308, got {str(value)[:40]}...") from None
+    if not math.isfinite(real):  # also where no contender takes it: JSON has no word for it
+        raise ValueError(f"axes.{name} must be finite numbers, got {value}")
     return int(real) if real.is_integer() and abs(real) < 1e9 else real
 
 

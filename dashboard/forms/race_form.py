@@ -133,9 +133,9 @@ def _momentum_alone(config: RaceConfig) -> str:
 
 
 def _open_choice() -> None:
-    choice = st.session_state[_CHOICE]
-    if choice != _CUSTOM:
-        open_form(choices()[choice])
+    chosen = choices().get(st.session_state[_CHOICE])  # none for one's own race, and for what a list never offered
+    if chosen is not None:
+        open_form(chosen)
 
 
 def _key(name: str) -> str:

@@ -23,6 +23,7 @@ from dashboard.browser.race_panels import panel_figures
 from dashboard.engine.engine import Engine, set_running_engine
 from dashboard.figures.methods import METHOD_ROWS
 from dashboard.figures.race import lane_styles, overlay
+from dashboard.forms import race_form
 from dashboard.forms.race_lanes import Shared, lane_table, lanes_of, shared_settings
 from dashboard.navigation import PAGES
 from dashboard.runs import downloads
@@ -52,6 +53,14 @@ def test_it_opens_with_figure_1_and_its_lanes():
     app = opened()
     assert not app.exception
     assert app.selectbox(key="race-choice").value == "figure-1"
+
+
+def test_a_race_that_the_list_does_not_offer_is_passed_over(monkeypatch):
+    """A visitor cannot choose one, but a program can send any text in place of it."""
+    session = {"race-choice": "true"}
+    monkeypatch.setattr(race_form.st, "session_state", session)
+    race_form._open_choice()
+    assert session == {"race-choice": "true"}
 
 
 @pytest.mark.parametrize("choice", ["valley", "digits", "task: text"])

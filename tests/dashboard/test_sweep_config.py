@@ -359,7 +359,11 @@ TOO_MANY = {"lr": [k / 1000 for k in range(1, 335)]}  # 334 rates x 3 seeds
         ({"axes": {"lr": [0.1, -1]}}, r"contender 'Adam': axes\.lr must be greater than 0, got -1"),
         ({"axes": {"lr": [1e5]}}, r"contender 'Adam': axes\.lr must be less than or equal to 10000, got 100000"),
         ({"axes": {"lr": [10**400]}}, r"axes\.lr must be .*, got "),
-        ({"axes": {"lr": [float("nan")]}}, r"contender 'Adam': axes\.lr must be a finite number, got nan"),
+        ({"axes": {"lr": [float("nan")]}}, r"axes\.lr must be finite numbers, got nan"),
+        (
+            {"axes": {"lr": [0.1], "warmup_steps": [float("inf")]}},
+            r"axes\.warmup_steps must be finite numbers, got inf",
+        ),
         ({"axes": {"lr": [0.1], "beta2": [1.0]}}, r"contender 'Adam': axes\.beta2 must be less than 1, got 1"),
         ({"axes": {"lr": [0.1], "decay": ["fast"]}}, r"axes\.decay must be 'constant', .*'inverse-sqrt', got 'fast'"),
         (
