@@ -69,7 +69,7 @@ seed, step = seed_and_step_controls(config)
 eight = tuple(first_eight(engine, config, seed).items())
 if not eight:
     st.info(
-        f"Seed {seed} has not been trained at these settings yet: press *Train* above.",
+        f"Seed {seed} has not been trained at these settings yet{'.' if closed else ': press *Train* above.'}",
         icon=":material/hourglass_empty:",
     )
 else:
