@@ -14,10 +14,10 @@ from functools import wraps
 from typing import Any, NewType, ParamSpec
 
 import plotly.graph_objects as go
-import streamlit as st
 
 from dashboard.browser import embed
 from dashboard.browser.assets import importing, plotly_url
+from dashboard.browser.shown import Shown
 from dashboard.browser.told import told
 from dashboard.figures.look import TEMPLATES
 from dashboard.remembered import shared
@@ -38,12 +38,11 @@ _CSS = """
   border: 1px solid #808890; border-radius: 0.35rem; padding: 0.1rem 0.6rem; min-width: 4.2rem; }
 """
 
-_component = st.components.v2.component(
+_component = Shown(
     "radam_lab_chart",
     html='<div class="lab-chart" role="figure"></div><div class="lab-frames" hidden></div>',
     css=_CSS,
     js=importing("chart.js", ".lab-chart"),
-    isolate_styles=False,
 )
 
 _LOOKS = json.dumps(TEMPLATES).encode()
@@ -70,7 +69,7 @@ def drawn_once(build: Callable[P, go.Figure]) -> Callable[P, Drawing]:
 def chart(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool = False, title: str = "") -> None:
     """Show `drawing`; `key` names the chart on its page and in files of it, `title` stands above an exported figure."""
     embed.shows(key)
-    _component(key=f"chart-{key}", data=message(drawing, key, alt, height, play, title))
+    _component.show(f"chart-{key}", message(drawing, key, alt, height, play, title))
 
 
 def message(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool = False, title: str = "") -> bytes:
