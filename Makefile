@@ -16,7 +16,7 @@ test: .venv/.installed-dev
 # A test of real processes that fails is tried again, and told (-rR): this machine has other guests.
 suite: .venv/.installed-dev
 	$(BIN)/python -m bench.driving.chromium
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -rR
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -rR
 
 check: .venv/.installed-dev
 	$(BIN)/ruff format --check .
