@@ -32,21 +32,20 @@ SPARE = ("#8A5BC4", "#A05A2C", "#5C7F3A")  # for more lines of one method than t
 
 
 def apart(wished: Sequence[Style], beside: Sequence[Style] = ()) -> list[Style]:
-    """Styles for the lines of a chart, each as near to its wish as it can be: no two are alike, and as far as there are
-    enough dashes no two have the same. `beside`: of the run they are compared with, which has the solid ones."""
+    """Styles for the lines of a chart, each as near to its wish as it can be: as far as there are enough, no two are
+    alike, and no two have the same dash. `beside`: of the run they are compared with, which has the solid ones."""
     free = [dash for dash in DASHES if not (beside and dash == "solid")]
     styles: list[Style] = []
     for place, wish in enumerate(wished):
         others = (*beside, *styles)
         taken, pairs = [other.dash for other in others], [(other.color, other.dash) for other in others]
         to_come = [other.dash for other in wished[place + 1 :]]
-        open_pairs = [(color, dash) for color in (wish.color, *SPARE) for dash in free if (color, dash) not in pairs]
-        own = [dash for color, dash in open_pairs if color == wish.color]
-        color, own = (wish.color, own) if own else (open_pairs[0][0], [dash for _, dash in open_pairs])
-        if wish.dash in own and wish.dash not in taken:
-            dash = wish.dash
-        else:  # the one of the least use, and of those one that nobody else wishes
-            dash = min(own, key=lambda one: (taken.count(one), to_come.count(one)))
+        looks = [(color, dash) for color in (wish.color, *SPARE) for dash in free]
+        unused = [look for look in looks if look not in pairs] or looks  # of more lines than looks, some are alike
+        own = [look for look in unused if look[0] == wish.color] or unused
+        color, dash = wish.color, wish.dash
+        if (color, dash) not in own or dash in taken:  # the one of the least use, and of those one nobody else wishes
+            color, dash = min(own, key=lambda look: (taken.count(look[1]), to_come.count(look[1])))
         styles.append(Style(color, dash, 1.8 if beside else min(wish.width, 3.0)))
     return styles
 

@@ -288,6 +288,18 @@ def test_a_question_without_its_curve_says_why(key):
     assert not any("never starts" in text for text in words[1])
 
 
+@pytest.mark.parametrize("beside", [0, 3])
+@pytest.mark.parametrize("count", [5, 15, 25, 36, 200])
+def test_lines_are_unlike_as_far_as_there_are_looks(count, beside):
+    """An own model's file may have any number of lanes."""
+    others = look.apart([STYLES["radam"]] * beside)
+    styles = look.apart([STYLES["radam"]] * count, others)
+    looks = [(style.color, style.dash) for style in (*others, *styles)]
+    possible = (1 + len(look.SPARE)) * (len(look.DASHES) - bool(beside))
+    assert len(styles) == count
+    assert len(set(looks)) >= min(count, possible)
+
+
 def test_every_method_has_a_look_of_its_own():
     looks = [(style.color, style.dash) for style in STYLES.values()]
     assert STYLES.keys() == LANE_METHODS.keys()
