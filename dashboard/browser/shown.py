@@ -1,8 +1,8 @@
 """A component that sends nothing back: it is shown, and has no state.
 
 Streamlit registers two widgets for each component that is mounted, one for its state and one for its events, and asks
-the session for their values: two thirds of what a chart costs, which a class pays a thousand times when it opens a page
-with ten of them. What is left here is the message itself. It is the same message (a test compares the two); its sender
+the session for their values: about a sixth of what a visit costs the server on a page with ten charts, which a class
+pays a hundred times at once. What is left here is the message itself. It is the same message (a test compares the two); its sender
 is not among Streamlit's public names, and its version is pinned.
 """
 
