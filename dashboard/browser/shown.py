@@ -2,8 +2,8 @@
 
 Streamlit registers two widgets for each component that is mounted, one for its state and one for its events, and asks
 the session for their values: about a sixth of what a visit costs the server on a page with ten charts, which a class
-pays a hundred times at once. What is left here is the message itself. It is the same message (a test compares the two); its sender
-is not among Streamlit's public names, and its version is pinned.
+pays a hundred times at once. What is left here is the message itself. It is the same message (a test compares the
+two); its sender is not among Streamlit's public names, and its version is pinned.
 """
 
 from dataclasses import dataclass
