@@ -122,13 +122,23 @@ def recorded(store: Store, config: RunConfig, seconds: float) -> Recording:
 
 def machine() -> str:
     """The kind, not the one: what decides how numbers are rounded."""
-    return f"{platform.system()} {platform.machine()}, {_instructions()}, {os.cpu_count()} cores"
+    return f"{platform.system()} {platform.machine()}, {processor(_cpuinfo())}, {os.cpu_count()} cores"
 
 
-def _instructions() -> str:
-    """Which vector instructions the kernels take."""
+def processor(cpuinfo: str) -> str:
+    """Its maker, family and model, and which vector instructions the kernels take.
+
+    The instructions alone are not enough: two generations of one maker that both have AVX-512 rounded otherwise.
+    """
+    lines = (line.partition(":") for line in cpuinfo.splitlines())
+    told = {name.strip(): value.strip() for name, _, value in lines}
+    kind = " ".join(told[name] for name in ("vendor_id", "cpu family", "model", "CPU part") if name in told)
+    instructions = (name for name in ("avx512f", "avx2", "asimd") if name in cpuinfo)
+    return f"{kind or 'unknown processor'}, {next(instructions, 'no vector instructions')}"
+
+
+def _cpuinfo() -> str:
     try:
-        flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        return Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
-        return "unknown instructions"
-    return next((name for name in ("avx512f", "avx2", "asimd") if name in flags), "no vector instructions")
+        return ""

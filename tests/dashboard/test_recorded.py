@@ -16,7 +16,7 @@ from dashboard.evidence.steps import grid_steps
 from dashboard.recorded.catalogue import HOURS, LONG_SWEEPS, catalogue
 from dashboard.recorded.form import ENDING, FOLDER, Made, RecordedLane, Recording, path_of, read, write
 from dashboard.recorded.loading import by_older_code, folder, load, made, told
-from dashboard.recorded.making import expected, machine, recorded
+from dashboard.recorded.making import expected, machine, processor, recorded
 from dashboard.runs.identity import PACKAGES, code_version, lane_ids, recorded_id, run_id
 from dashboard.runs.outlines import Outline, from_json
 from dashboard.runs.records import Record, decode, lane_records
@@ -57,6 +57,18 @@ def test_a_recording_comes_back_as_it_was_and_its_file_is_the_same_each_time(tra
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert trained.made.code == code_version()
     assert trained.made.machine == machine()
+
+
+def test_a_kind_of_machine_is_its_processor_too():
+    """Recordings of an older EPYC with AVX-512 were taken for this one's, and differed in the last bit."""
+    older, newer = (
+        f"processor : 0\nvendor_id : AuthenticAMD\ncpu family : {family}\nmodel : {model}\nflags : fpu avx2 avx512f\n"
+        for family, model in ((25, 17), (26, 2))
+    )
+    assert processor(older) == "AuthenticAMD 25 17, avx512f"
+    assert processor(newer) == "AuthenticAMD 26 2, avx512f"
+    assert processor("CPU part : 0xd0c\nFeatures : fp asimd\n") == "0xd0c, asimd"
+    assert processor("") == "unknown processor, no vector instructions"
 
 
 def test_the_store_shows_it_by_its_configuration_and_keeps_it(trained, tmp_path):
