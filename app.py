@@ -35,7 +35,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     store = await asyncio.to_thread(Store, None, limits.store_megabytes << 20 if limits else MOST_BYTES)
     await asyncio.to_thread(load, store)
     engine = Engine(store, most_seconds=60 * limits.run_minutes if limits else None)
-    await asyncio.to_thread(engine.start)
+    await asyncio.gather(asyncio.to_thread(engine.start), asyncio.to_thread(assets.prepare))
     set_running_engine(engine)
     try:
         with api.streams_end_with_the_server(engine):

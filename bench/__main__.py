@@ -14,6 +14,7 @@ BENCHMARKS = (
     "optimizers",
     "simulation",
     "pages",
+    "plotly",
     "race",
     "own",
     "sweep",

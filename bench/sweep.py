@@ -19,7 +19,8 @@ from bench.interleaved import Result
 from bench.plain_loops import plain_seconds
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
-from dashboard.browser.assets import PLOTLY_JS, SCRIPTS
+from dashboard.browser.assets import SCRIPTS
+from dashboard.browser.plotly_cut import plotly_js
 from dashboard.browser.sweep import drawn
 from dashboard.engine.engine import Engine
 from dashboard.export.chrome import find
@@ -111,7 +112,7 @@ def _redraw() -> Result:
         with flawless_page(chromium) as page:
             page.route("http://scripts.test/**", _answer)
             page.goto("http://scripts.test/")
-            page.add_script_tag(path=PLOTLY_JS)
+            page.add_script_tag(content=plotly_js())
             took = page.evaluate(_REDRAW, [json.loads(drawn(config.to_json())), TEMPLATES])
         chromium.close()
     ms = statistics.median(took)

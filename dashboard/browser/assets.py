@@ -1,6 +1,6 @@
 """Files that the browser asks our own server for: our scripts, fonts for figures, and plotly.js.
 
-That one is out of the installed package, not from a CDN.
+That one is out of the installed package, not from a CDN, and cut to what is drawn.
 
 A script that Streamlit is given as text travels with every chart that is shown. So that text only imports a module,
 which a browser fetches once: the hash of all scripts is in its address, which is another one after any change.
@@ -11,14 +11,14 @@ import hashlib
 import json
 import re
 from functools import cache
-from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 
 import streamlit as st
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+
+from dashboard.browser.plotly_cut import HOW_IT_IS_CUT, PLOTLY_VERSION, plotly_js
 
 SCRIPTS = Path(__file__).with_name("scripts")
 FONTS = Path(__file__).with_name("fonts")  # of exported figures: cuts of Source Sans under a name of their own
@@ -27,8 +27,7 @@ _SCRIPTS = {
     path.name: path.read_bytes() for path in sorted([*SCRIPTS.iterdir(), *FONTS.iterdir()]) if path.suffix in _TYPES
 }
 _SCRIPTS_HASH = hashlib.sha256(repr(_SCRIPTS).encode()).hexdigest()[:16]
-_PLOTLY_NAME = f"plotly-{version('plotly')}.js"  # asked once: of many threads at a time one may be told there is none
-PLOTLY_JS = Path(str(files("plotly"))) / "package_data" / "plotly.min.js"
+_PLOTLY_NAME = f"plotly-{PLOTLY_VERSION}-{HOW_IT_IS_CUT}.js"
 
 # Streamlit runs it from a blob, to which no path is relative. One promise for all calls: two imports of a module may be
 # told in either order, and the call of an older rerun would then come last.
@@ -78,6 +77,11 @@ def plotly_url() -> str:
     return f"{base_path()}/assets/{_PLOTLY_NAME}"
 
 
+def prepare() -> None:
+    """The one file that takes a moment, before the first visitor asks for it."""
+    _content(_PLOTLY_NAME, True)
+
+
 def routes() -> list[Route]:
     return [Route(f"{base_path()}/assets/{{path:path}}", _asset)]
 
@@ -97,5 +101,5 @@ async def _asset(request: Request) -> Response:
 
 @cache
 def _content(name: str, zipped: bool) -> bytes:
-    raw = _SCRIPTS[name] if name in _SCRIPTS else PLOTLY_JS.read_bytes()
+    raw = _SCRIPTS[name] if name in _SCRIPTS else plotly_js().encode()
     return gzip.compress(raw, 6) if zipped else raw

@@ -211,7 +211,7 @@ def test_the_running_server_has_not_imported_torch(server):
 
 
 def test_plotly_and_the_scripts_come_from_our_own_server_zipped_and_cacheable(address):
-    for url, most in ((plotly_url(), 2_000_000), (script_url("live.js"), 5_000)):
+    for url, most in ((plotly_url(), 500_000), (script_url("live.js"), 5_000)):
         request = urllib.request.Request(address + url, headers={"Accept-Encoding": "gzip"})
         with urllib.request.urlopen(request) as response:
             assert response.headers["Content-Encoding"] == "gzip"

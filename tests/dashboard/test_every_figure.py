@@ -12,12 +12,12 @@ from typing import Any
 
 import av
 import numpy as np
-import plotly
 import pypdf
 import pytest
 from PIL import Image
 
 from dashboard.browser.assets import plotly_url
+from dashboard.browser.plotly_cut import plotly_js
 from dashboard.export import moving
 from dashboard.export.forms import SIZES
 from dashboard.export.pdf import FONTS, pdf
@@ -212,8 +212,8 @@ def same(cell: str, value: Any) -> bool:
     return float(cell) == value
 
 
-def test_plotly_js_in_a_page_of_its_own_is_the_packages(studio):
-    """Whole and unchanged, but for what would end the script: the charts' pages above were cut at it."""
+def test_plotly_js_in_a_page_of_its_own_is_the_one_that_the_pages_draw_with(studio):
+    """Unchanged, but for what would end the script: the charts' pages above were cut at it."""
     charts(studio, "rectification")
     one = studio._run(
         """async ({ scripts }) => {
@@ -224,6 +224,6 @@ def test_plotly_js_in_a_page_of_its_own_is_the_packages(studio):
           return (await figureFile(shownCharts().slice(0, 1), options)).text()
         }"""
     )
-    library = (Path(plotly.__file__).parent / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+    library = plotly_js()
     assert library.replace("</script", "<\\/script") in one
     assert not re.search(r"<script[^>]+src=|<link[^>]+href=", one.replace(library, ""))
