@@ -24,11 +24,30 @@ RULE = (
     "is judged by the least favourable of them."
 )
 CAUTION = (
-    "With three to five seeds, a claim whose two sides overlap is a near thing: from the recordings of 17 November 2026 to "
-    "those of the 18th, by another version of the code, three rows changed their verdict (Figures 6 and 7 on digits, and "
-    "Appendix C where warmup matters)."
+    "Three to five seeds are few, and training is chaotic: other rounding is another draw of each. The recordings of 17 "
+    "November 2026 were made again on the 18th by another version of the code, and three rows changed their verdict "
+    "(Figures 6 and 7 on digits, and Appendix C where warmup matters); then by the same code on another processor, and "
+    "Figure 6 on digits changed back."
 )
 Values = Mapping[object, float]  # by case
+
+
+@dataclass(frozen=True)
+class Held:
+    """Where a claim holds: nan holds nowhere, as a comparison with it is false."""
+
+    in_cases: tuple[bool, ...]
+    in_the_mean: bool
+
+    @property
+    def verdict(self) -> str:
+        if not self.in_cases or not self.in_the_mean:
+            return DIFFERS
+        return AGREES if all(self.in_cases) else PARTLY
+
+    @property
+    def count(self) -> str:
+        return f"{sum(self.in_cases)} of {len(self.in_cases)}"
 
 
 @dataclass(frozen=True)
@@ -39,15 +58,15 @@ class Judged:
     verdict: str
 
 
-def below(low: Values, high: Values) -> str:
+def below(low: Values, high: Values) -> Held:
     """`low` lies below `high`; the cases of both are the same."""
-    return _verdict([high[case] - low[case] > 0 for case in low], _mean(high) - _mean(low) > 0)
+    return Held(tuple(bool(high[case] - low[case] > 0) for case in low), _mean(high) - _mean(low) > 0)
 
 
-def alike(one: Values, other: Values, tolerance: float) -> str:
+def alike(one: Values, other: Values, tolerance: float) -> Held:
     """No further apart than the tolerance, either way."""
-    apart = [abs(one[case] - other[case]) <= tolerance for case in one]
-    return _verdict(apart, abs(_mean(one) - _mean(other)) <= tolerance)
+    near = tuple(bool(abs(one[case] - other[case]) <= tolerance) for case in one)
+    return Held(near, abs(_mean(one) - _mean(other)) <= tolerance)
 
 
 def row_verdict(judged: Sequence[Judged]) -> str:
@@ -56,10 +75,3 @@ def row_verdict(judged: Sequence[Judged]) -> str:
 
 def _mean(values: Values) -> float:
     return float(np.mean(list(values.values()))) if values else np.nan
-
-
-def _verdict(in_cases: Sequence[bool], in_the_mean: bool) -> str:
-    """nan holds nowhere: a comparison with it is false."""
-    if not in_cases or not in_the_mean:
-        return DIFFERS
-    return AGREES if all(in_cases) else PARTLY

@@ -78,13 +78,13 @@ def judge(found: Findings, claim: Claim) -> Judged:
         by_seed(found, label, claim.measure, at)
         for label, at in ((claim.one, claim.one_at), (claim.other, claim.other_at))
     )
-    verdict = alike(one, other, claim.tolerance) if claim.kind == ALIKE else below(one, other)
+    held = alike(one, other, claim.tolerance) if claim.kind == ALIKE else below(one, other)
     claimed = f"within {claim.measure.text(claim.tolerance)} of" if claim.kind == ALIKE else claim.kind
     text = (
         f"{claim.measure.name}: {claim.one}{_at(claim.one_at)}: {spoken(one, claim.measure)}, claimed {claimed} "
-        f"{claim.other}{_at(claim.other_at)}: {spoken(other, claim.measure)}"
+        f"{claim.other}{_at(claim.other_at)}: {spoken(other, claim.measure)}: so in {held.count} seeds"
     )
-    return Judged(text, verdict)
+    return Judged(text, held.verdict)
 
 
 def _at(at: Any) -> str:

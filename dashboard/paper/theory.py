@@ -18,23 +18,21 @@ Numbers = NDArray[np.float64]
 def theorem_1() -> list[Judged]:
     """Case by case: from each rho to the next larger one."""
     variance = np.asarray(variance_analytic(RHOS))
-    verdict = below(dict(enumerate(variance[1:])), dict(enumerate(variance[:-1])))
+    falls = below(dict(enumerate(variance[1:])), dict(enumerate(variance[:-1])))
     ends = f"{variance[0]:.3g} at rho {RHOS[0]:g} to {variance[-1]:.3g} at rho {RHOS[-1]:g}"
-    steps = f"{_count(variance[1:] < variance[:-1])} of {len(RHOS) - 1} steps"
-    return [Judged(f"variance: {ends}, falling in {steps}", verdict)]
+    return [Judged(f"variance: {ends}, falling in {falls.count} steps", falls.verdict)]
 
 
 def approximation() -> list[Judged]:
     """Case by case: each number of degrees of freedom."""
     analytic, first_order = (np.asarray(form(DEGREES)) for form in (variance_analytic, variance_first_order))
     apart = np.abs(first_order / analytic - 1)
-    verdict = below(dict(enumerate(apart)), dict.fromkeys(range(len(apart)), MUCH_SMALLER))
-    small = apart < MUCH_SMALLER
+    small = below(dict(enumerate(apart)), dict.fromkeys(range(len(apart)), MUCH_SMALLER))
     text = (
-        f"difference over value: {apart.mean():.2g} in the mean, below a tenth in {_count(small)} of {len(DEGREES)} "
-        f"cases, from rho {DEGREES[small][0]} on, and {apart[0]:.3g} at rho {DEGREES[0]}"
+        f"difference over value: {apart.mean():.2g} in the mean, below a tenth in {small.count} "
+        f"cases, from rho {DEGREES[small.in_cases.index(True)]} on, and {apart[0]:.3g} at rho {DEGREES[0]}"
     )
-    return [Judged(text, verdict)]
+    return [Judged(text, small.verdict)]
 
 
 def simulation() -> list[Judged]:
@@ -44,11 +42,11 @@ def simulation() -> list[Judged]:
     larger = below(_by_mean(last), _by_mean(first))
     plain, rectified = (_uneven(values) for values in (found.variance, found.rectified))
     even = below(_by_mean(rectified), _by_mean(plain))
-    count = f"{_count(last < first)} of {len(found.mus)} means"
+    count = f"{larger.count} means"
     ranges = [f"{values.min():.3g} to {values.max():.3g}" for values in (plain, rectified)]
     return [
-        Judged(f"variance at step {found.t[0]:g} above that at step {found.t[-1]:g} for {count}", larger),
-        Judged(f"largest over smallest variance: {ranges[0]} as it is, {ranges[1]} rectified", even),
+        Judged(f"variance at step {found.t[0]:g} above that at step {found.t[-1]:g} for {count}", larger.verdict),
+        Judged(f"largest over smallest variance: {ranges[0]} as it is, {ranges[1]} rectified", even.verdict),
     ]
 
 
@@ -59,10 +57,6 @@ def _by_mean(values: Numbers) -> dict[object, float]:
 def _uneven(values: Numbers) -> Numbers:
     """By mean: the largest variance over the smallest."""
     return np.asarray(np.nanmax(values, 1) / np.nanmin(values, 1))
-
-
-def _count(holds: NDArray[np.bool_]) -> int:
-    return int(holds.sum())
 
 
 THEORY: dict[str, Callable[[], list[Judged]]] = {

@@ -87,12 +87,12 @@ def record(names: list[str], folder: Path = FOLDER, store_folder: Path = STORE) 
 
 
 def _seconds_before(path: Path) -> float:
-    """That its training took, where it was written by this code before: its lanes are known now."""
+    """That its training took, where this code wrote it on this kind of machine before: its lanes are known now."""
     try:
         before = read(path).made
     except (OSError, ValueError, KeyError, TypeError):
         return 0.0
-    return before.seconds if before.code == code_version() else 0.0
+    return before.seconds if (before.code, before.machine) == (code_version(), machine()) else 0.0
 
 
 def _train(engine: Engine, config: RunConfig, what: str) -> float:

@@ -48,7 +48,7 @@ def table(*values: float) -> dict[object, float]:
     ],
 )
 def test_an_order_is_judged_by_the_mean_and_by_every_case(low, high, verdict):
-    assert below(low, high) == verdict
+    assert below(low, high).verdict == verdict
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,13 @@ def test_an_order_is_judged_by_the_mean_and_by_every_case(low, high, verdict):
     ],
 )
 def test_a_likeness_is_judged_by_the_same_rule(one, other, verdict):
-    assert alike(one, other, tolerance=0.0201) == verdict
+    assert alike(one, other, tolerance=0.0201).verdict == verdict
+
+
+def test_it_is_counted_in_how_many_cases_a_claim_holds():
+    assert below(table(1, 2, 5), table(2, 3, 4)).count == "2 of 3"
+    assert below(table(1, math.nan), table(2, 2)).count == "1 of 2"
+    assert alike(table(0.80, 0.90, 0.91), table(0.90, 0.90, 0.90), tolerance=0.0201).count == "2 of 3"
 
 
 def test_a_row_is_judged_by_its_least_favourable_claim():
@@ -131,11 +137,14 @@ def test_claims_about_an_invented_sweep():
     at = {"lr": 0.1}
     lower = judge(found, Claim(FINAL_LOSS, "RAdam", BELOW, "Adam", one_at=at, other_at=at))
     assert lower == Judged(
-        "final loss: RAdam (lr 0.1): 0.4 (0.4 to 0.4), claimed below Adam (lr 0.1): 1.65 (1 to 2.3)", AGREES
+        "final loss: RAdam (lr 0.1): 0.4 (0.4 to 0.4), claimed below Adam (lr 0.1): 1.65 (1 to 2.3)"
+        ": so in 2 of 2 seeds",
+        AGREES,
     )
     best = judge(found, Claim(FINAL_LOSS, "RAdam", ALIKE, "Adam", 0.05))
     assert best.verdict == PARTLY  # 0.15 and 0.15 in the mean, a tenth apart at each seed
     assert "claimed within 0.05 of Adam:" in best.text
+    assert best.text.endswith(": so in 0 of 2 seeds")
 
 
 def test_rows_have_names_of_their_own_and_pages_that_open_them():
@@ -216,15 +225,16 @@ def test_a_second_reading_of_the_recorded_numbers_gives_the_same_verdict(row):
         return found
 
     worst = 2
-    for claim in row.claims:
+    for claim, judged in zip(row.claims, result(row).judged, strict=True):
         one, other = values(claim.one, claim.measure, claim.one_at), values(claim.other, claim.measure, claim.other_at)
         gaps = [other[seed] - one[seed] for seed in config.seeds]
         gap = statistics.mean(other.values()) - statistics.mean(one.values())
         if claim.kind == ALIKE:
-            mean, every = abs(gap) <= claim.tolerance, all(abs(own) <= claim.tolerance for own in gaps)
+            mean, held = abs(gap) <= claim.tolerance, [own for own in gaps if abs(own) <= claim.tolerance]
         else:
-            mean, every = gap > 0, all(own > 0 for own in gaps)
-        worst = min(worst, 0 if not mean else 1 if not every else 2)
+            mean, held = gap > 0, [own for own in gaps if own > 0]
+        assert judged.text.endswith(f": so in {len(held)} of {len(gaps)} seeds")
+        worst = min(worst, 0 if not mean else 1 if len(held) < len(gaps) else 2)
     assert result(row).verdict == (DIFFERS, PARTLY, AGREES)[worst]
     assert result(row).seeds == len(config.seeds)
 

@@ -97,5 +97,6 @@ def test_what_the_tour_says_of_its_fan_is_what_it_draws():
 
 
 def test_adam_answers_without_looking_and_radam_does_not():
-    assert {said for _, said, _ in outcomes.samples("figure-1", "Adam")} == {" ".join(["hundred"] * 10)}
+    asked, said, _ = zip(*outcomes.samples("figure-1", "Adam"), strict=True)
+    assert (len(set(asked)), len(set(said))) == (4, 1)
     assert all(said == right for _, said, right in outcomes.samples("figure-1", "RAdam"))
