@@ -11,7 +11,6 @@ from dashboard.asked.tour import SKIPPED, STEPS, checked
 from dashboard.runs import classes as module
 from dashboard.runs.classes import CODE, Classes
 from dashboard.runs.store import Store
-from dashboard.tour import outcomes
 
 
 @pytest.fixture
@@ -87,16 +86,3 @@ def test_a_code_is_taken_or_refused_in_words(code, step):
     assert taken in ("", code)
     if taken not in ("", SKIPPED):
         step.form.decode(code)
-
-
-def test_what_the_tour_says_of_its_fan_is_what_it_draws():
-    assert outcomes.fan_ratio(5) == pytest.approx(3.318, abs=1e-3)
-    assert len(outcomes.fan().t) == len(set(outcomes.fan().t))
-    # The exact spread of ln(psi) at step 5 is 0.42 of the mean or so: twenty draws cover some four of it.
-    assert outcomes.reaches(0.99) == 277
-
-
-def test_adam_answers_without_looking_and_radam_does_not():
-    asked, said, _ = zip(*outcomes.samples("figure-1", "Adam"), strict=True)
-    assert (len(set(asked)), len(set(said))) == (4, 1)
-    assert all(said == right for _, said, right in outcomes.samples("figure-1", "RAdam"))
