@@ -72,6 +72,12 @@ FIGURES: dict[str, Named] = {
     "sweep-courses": Named("sweep", "courses", "each method at its best cell"),
     "sweep-signs": Named("sweep", "signs", "two early measures of every lane"),
     "paper": Named("paper", "paper-{row}", "a row of the paper's page, by --row"),
+    **{
+        f"paper-seeds-{number}": Named(
+            "paper", f"paper-{{row}}-seeds-{number}", f"claim {number} of a trained row, seed by seed, by --row"
+        )
+        for number in range(1, 1 + max(len(row.claims) for row in ROWS))
+    },
     "paper-ridges": Named("paper", "paper-{row}-ridges", "the histograms behind the rows figure-2 and figure-3"),
     "four-steps": Named("four-steps", "four-steps", "Appendix C: the loss of each variant"),
     **{f"norms-{panel.name}": Named("norms", panel.name, _plain(panel.title)) for panel in NORM_PANELS},

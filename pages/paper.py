@@ -12,9 +12,17 @@ from dashboard.words.paper_words import counted, made_sentence
 
 BADGES = {AGREES: "green", PARTLY: "orange", DIFFERS: "red", NOT_HERE: "gray"}
 
+SEEDS_HEIGHT = 190  # pixels
+
 
 def badge(verdict: str) -> str:
     return f":{BADGES[verdict]}-badge[{verdict}]"
+
+
+def heading(result: Result) -> str:
+    """With where each of its claims holds, which tells a near thing from a clear one."""
+    counts = " · ".join(judged.held for judged in result.judged) if result.made else ""
+    return f"{badge(result.verdict)} **{result.row.title}**" + (f" :gray[in {counts} seeds]" if counts else "")
 
 
 def source(result: Result) -> str:
@@ -43,6 +51,13 @@ def pictures(result: Result) -> None:
         st.caption(result.ours)
         return
     chart(drawings.drawing(row), f"paper-{row.name}", alt=drawings.ALTS[row.figure], height=400, title=row.title)
+    if result.made:
+        st.markdown("What the verdict rests on, seed by seed:")
+        for number, (claim, judged) in enumerate(zip(row.claims, result.judged, strict=True)):
+            told = f"{claim.one_name} {claim.claimed} {claim.other_name}: in {judged.held} seeds"
+            st.caption(f"{badge(judged.verdict)} {told}")
+            drawn, name = drawings.seed_by_seed(row.name, number), f"paper-{row.name}-seeds-{number + 1}"
+            chart(drawn, name, alt=drawings.SEEDS_ALT, height=SEEDS_HEIGHT, title=told)
     if row.figure == "gradients":
         st.markdown("The histograms behind it, at one seed, step 1 at the back:")
         alt = "Ridges of gradient histograms, a panel for each contender"
@@ -61,9 +76,7 @@ names = [one.row.name for one in found]
 open_rows(names)
 opened = []
 for result in found:
-    with st.expander(
-        f"{badge(result.verdict)} **{result.row.title}**", key=door(result.row.name), on_change="rerun"
-    ) as row_door:
+    with st.expander(heading(result), key=door(result.row.name), on_change="rerun") as row_door:
         if row_door.open:
             opened.append(result.row.name)
             left, right = st.columns([5, 7], gap="large")

@@ -35,6 +35,7 @@ def _sweep(story: str, task: str, contenders: list[dict[str, Any]], axes: dict[s
 
 PAPER_RATES = (0.003, 0.01, 0.03, 0.1)
 PAPER_WARMUPS = (100, 200, 500, 1000)
+FIVE = (0, 1, 2, 3, 4)
 MAP_RATES = (0.001, 0.002, 0.003, 0.0045, 0.006, 0.008, 0.012, 0.02)
 MAP_WARMUPS = (0, 25, 50, 100, 200, 500, 1000, 2000)
 _MAP = [contender("adam-linear", "Adam + warmup"), contender("radam")]
@@ -64,15 +65,13 @@ def _over_seeds(race: str, story: str, **changes: Any) -> SweepPreset:
     return _sweep(story, config.task, _as_contenders(lanes, lr), {"lr": (lr,)}, seeds=FIVE, **shared)
 
 
-FIVE = (0, 1, 2, 3, 4)
-
-
 SWEEPS: dict[str, SweepPreset] = {
     "rates": _sweep(
         "The paper's robustness to the learning rate: its four rates, with Adam, SGD and RAdam, on digits.",
         "digits",
         [contender("adam"), contender("sgd"), contender("radam")],
         {"lr": PAPER_RATES},
+        seeds=FIVE,
     ),
     "warmup-lengths": _sweep(
         "The paper's comparison with tuned warmups: 100, 200, 500 and 1,000 steps against RAdam at its four rates, on "
@@ -81,6 +80,7 @@ SWEEPS: dict[str, SweepPreset] = {
         [contender("adam-linear", "Adam + warmup"), contender("radam")],
         {"lr": PAPER_RATES, "warmup_steps": PAPER_WARMUPS},
         steps=1500,
+        seeds=FIVE,
     ),
     "map": _sweep(
         "Which warmup does each rate need? Adam with eight warmup lengths beside RAdam on numbers, in 300 steps. In so "

@@ -59,8 +59,8 @@ def _table(found: Findings) -> dict[str, Any]:
         rows.append(
             [
                 line.name,
-                "…" if robust is None else f"{robust:.0%}",
-                "…" if sensitivity is None else f"{sensitivity:.2f}",
+                "–" if not line.has_rates else "…" if robust is None else f"{robust:.0%}",
+                "–" if not line.has_rates else "…" if sensitivity is None else f"{sensitivity:.2f}",
                 f"{best.lr:g}" if best else "…",
                 f"{sum(best.ends) / len(best.ends):.3g}" if best else "…",
                 "…"
@@ -72,8 +72,9 @@ def _table(found: Findings) -> dict[str, Any]:
                 + (f" ({cells} cells)" if len(over) < cells else ""),
             ]
         )
-    share = "robust share" if found.metric else ""
-    head = ["", share, "LR sensitivity", "best lr", "mean loss there", better, "learned"]
+    several = any(line.has_rates for line in found.lines)
+    share, sensitive = "robust share" if several and found.metric else "", "LR sensitivity" if several else ""
+    head = ["", share, sensitive, "best lr", "mean loss there", better, "learned"]
     keep = [i for i, name in enumerate(head) if name or i == 0]
     return {"head": [head[i] for i in keep], "rows": [[row[i] for i in keep] for row in rows]}
 

@@ -78,15 +78,20 @@ class Line:
         """The rate with the lowest mean end."""
         return min(self.known, key=lambda rate: np.mean(rate.ends), default=None)
 
+    @property
+    def has_rates(self) -> bool:
+        """Of one rate there is nothing to say of how much the rate matters."""
+        return len(self.rates) > 1
+
     def robust_share(self) -> float | None:
-        """By the task's metric. None while a cell is open, or where the task has none."""
-        if self.metric is None or not self.over:
+        """By the task's metric. None while a cell is open, for a single rate, or where the task has none."""
+        if self.metric is None or not self.over or not self.has_rates:
             return None
         return robust_share([rate.lr for rate in self.rates], [rate.mean_metric for rate in self.rates], self.better)
 
     def lr_sensitivity(self) -> float | None:
-        """None while a cell is open."""
-        if not self.over:
+        """None while a cell is open, and for a single rate."""
+        if not self.over or not self.has_rates:
             return None
         ends = [float(np.mean(rate.ends)) for rate in self.rates]
         return lr_sensitivity(ends, ends)

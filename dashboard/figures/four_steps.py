@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from dashboard.evidence.first_steps import FirstSteps
 from dashboard.figures.look import Style
-from dashboard.figures.parts import log_axis, x_axis, y_axis
+from dashboard.figures.parts import escaped, log_axis, x_axis, y_axis
 
 APART = 0.13  # of a step: between the marks of two variants, whose bars would else cover each other
 
@@ -22,7 +22,7 @@ def quartiles_figure(found: Mapping[str, FirstSteps], styles: Mapping[str, Style
             go.Scatter(
                 x=[step + shift for step in lane.steps],
                 y=medians,
-                name=_escaped(label),
+                name=escaped(label),
                 mode="lines+markers",
                 line={**styles[label].line(), "width": 1.5},
                 marker={"color": styles[label].color, "size": 8},
@@ -69,7 +69,7 @@ def _marked(x: Sequence[object], y: Sequence[object], label: str, style: Style) 
     return go.Scatter(
         x=list(x),
         y=list(y),
-        name=_escaped(label),
+        name=escaped(label),
         mode="lines+markers",
         line=style.line(),
         marker={"color": style.color, "size": 8},
@@ -96,7 +96,3 @@ def _steps(figure: go.Figure, found: Mapping[str, FirstSteps]) -> None:
     for edge in (4.5, 8.5):
         if edge < last + 0.5:
             figure.add_vline(x=edge, line={"dash": "dot", "width": 1})
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

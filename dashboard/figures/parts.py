@@ -10,6 +10,11 @@ from dashboard.figures.look import GREY, Style
 from radam_core.domains import FloatArray
 
 
+def escaped(text: str) -> str:
+    """A label is no tag."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def line(t: ArrayLike, y: ArrayLike, name: str, style: Style, **settings: Any) -> go.Scatter:
     return go.Scatter(
         x=np.asarray(t), y=np.asarray(y), name=name, mode="lines", line=style.line(), connectgaps=False, **settings

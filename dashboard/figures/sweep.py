@@ -17,7 +17,7 @@ from dashboard.evidence.findings import Findings, Line, Rate
 from dashboard.evidence.outcomes import CellOutcome
 from dashboard.figures.look import GREY, VERMILION, Style, apart, shade
 from dashboard.figures.methods import STYLES
-from dashboard.figures.parts import band, level, line, log_axis, step_axis, x_axis, y_axis
+from dashboard.figures.parts import band, escaped, level, line, log_axis, step_axis, x_axis, y_axis
 
 POINTS = ("circle", "square", "diamond", "x", "triangle-up", "cross")
 UNKNOWN = Style(GREY)  # of an own model's file, by an optimizer that is none of ours
@@ -94,11 +94,7 @@ def _other_rates(config: Grid, number: int) -> bool:
 
 
 def _title(config: Grid, number: int) -> str:
-    return f"<b>{_escaped(config.contenders[number].label)}</b>"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return f"<b>{escaped(config.contenders[number].label)}</b>"
 
 
 def _panel(config: Grid, number: int, every_seed: bool) -> tuple[list[str], list[list[list[int]]]]:
@@ -157,11 +153,14 @@ def _needs(number: int) -> go.Scatter:
     )
 
 
+def contender_styles(config: Grid) -> list[Style]:
+    return apart([STYLES.get(contender.method) or UNKNOWN for contender in config.contenders])
+
+
 def line_styles(found: Findings) -> list[Style]:
     """Each line in its contender's colour: several of one contender in shades of it, the last in its own."""
-    wished = [STYLES.get(contender.method) or UNKNOWN for contender in found.config.contenders]
     styles: list[Style] = []
-    for number, style in enumerate(apart(wished)):
+    for number, style in enumerate(contender_styles(found.config)):
         count = len(found.lines_of(number))
         styles += [Style(shade(style.color, 1 - (k + 1) / count), style.dash, 3.0) for k in range(count)]
     return styles
@@ -189,7 +188,7 @@ def rates_figure(found: Findings) -> go.Figure:
             figure.add_trace(band(lrs, low, high, one.name, style.color).update(showlegend=False, opacity=0.18))
         means = [float(np.mean(values)) for values in ends]
         hover = "lr %{x}: %{y:.3g}"
-        curve = line(lrs, means, _escaped(one.name), style, hovertemplate=hover)
+        curve = line(lrs, means, escaped(one.name), style, hovertemplate=hover)
         figure.add_trace(curve.update(mode="lines+markers", marker={"symbol": symbol, "size": 8}))
     x_axis(figure, "learning rate", **log_axis())
     y_axis(figure, "final loss", **log_axis())
@@ -215,7 +214,7 @@ def courses_figure(found: Findings, steps: Sequence[int], under_way: bool = Fals
         if not length:
             continue
         values, t = np.array([row[:length] for row in losses]), np.array(steps[:length], dtype=float)
-        style, name = styles[id(one)], _escaped(one.name) + ("" if same else f", lr {rate.lr:g}")
+        style, name = styles[id(one)], escaped(one.name) + ("" if same else f", lr {rate.lr:g}")
         if len(values) > 1:
             shade = band(t, np.nanmin(values, 0), np.nanmax(values, 0), name, style.color)
             figure.add_trace(shade.update(showlegend=False, opacity=0.18))
@@ -235,7 +234,7 @@ def gradients_figure(found: Findings) -> go.Figure:
         if not steps:
             continue
         t, values = np.array(steps, dtype=float), np.array([[own[step] for step in steps] for own in cells])
-        name = _escaped(one.name)
+        name = escaped(one.name)
         if len(values) > 1:
             shade = band(t, values.min(0), values.max(0), name, style.color)
             figure.add_trace(shade.update(showlegend=False, opacity=0.18))
@@ -252,7 +251,7 @@ def _open_cells(one: Line) -> list[CellOutcome]:
 
 def _growing(cell: CellOutcome, one: Line, style: Style, steps: Sequence[int]) -> go.Scatter:
     losses = [np.nan if loss is None else loss for loss in cell.outcome.losses]
-    name = f"{_escaped(one.name)}, seed {cell.cell.seed}, under way"
+    name = f"{escaped(one.name)}, seed {cell.cell.seed}, under way"
     thin = Style(style.color, style.dash, 1.2)
     return line(steps[: len(losses)], losses, name, thin, showlegend=False, opacity=0.6)
 

@@ -24,10 +24,11 @@ RULE = (
     "is judged by the least favourable of them."
 )
 CAUTION = (
-    "Three to five seeds are few, and training is chaotic: other rounding is another draw of each. The recordings of 17 "
-    "November 2026 were made again on the 18th by another version of the code, and three rows changed their verdict "
-    "(Figures 6 and 7 on digits, and Appendix C where warmup matters); then by the same code on another processor, and "
-    "Figure 6 on digits changed back."
+    "Five seeds are few (three where a row says so), and training is chaotic: other rounding is another draw of each. "
+    "Where two sides do not differ, *partly* or *differs* is a coin's toss, and all five seeds fall on one side in 1 of 16 "
+    "cases: look at the seeds. Recordings made again by other code, or on other processors, have changed the verdict of "
+    "three rows (Figure 6 and Figure 7 on digits, and Appendix C where warmup matters); the first two have five seeds "
+    "since then, and had three."
 )
 Values = Mapping[object, float]  # by case
 
@@ -56,6 +57,7 @@ class Judged:
 
     text: str  # with what the two sides came to
     verdict: str
+    held: str  # in how many cases, as "3 of 5"
 
 
 def below(low: Values, high: Values) -> Held:

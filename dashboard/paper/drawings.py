@@ -8,13 +8,14 @@ from dashboard.browser.chart import Drawing, drawn_once
 from dashboard.evidence.findings import Findings
 from dashboard.evidence.steps import grid_steps
 from dashboard.figures.moving import moving_race_figure
+from dashboard.figures.pairs import Pair, Side, pair_figure
 from dashboard.figures.race import lane_styles
 from dashboard.figures.results import paper_simulation
 from dashboard.figures.ridges import LaneRidges, ridges_figure
-from dashboard.figures.sweep import courses_figure, gradients_figure, rates_figure
+from dashboard.figures.sweep import contender_styles, courses_figure, gradients_figure, rates_figure
 from dashboard.figures.variance import paper_approximation_figure, paper_simulation_figure
-from dashboard.paper.results import recorded_findings
-from dashboard.paper.rows import Row
+from dashboard.paper.results import compare, recorded_findings
+from dashboard.paper.rows import ROWS, Claim, Row
 from dashboard.recorded.form import Made, path_of, read
 from dashboard.runs.outlines import from_json
 from dashboard.runs.records import decode
@@ -49,6 +50,22 @@ def _rates(sweep: str) -> go.Figure:
 def _gradients(sweep: str) -> go.Figure:
     found, made = _findings(sweep)
     return _by(made, gradients_figure(found))
+
+
+@drawn_once
+def seed_by_seed(row: str, number: int) -> go.Figure:
+    """What one claim of a trained row is judged by."""
+    asked = next(one for one in ROWS if one.name == row)
+    found, made = _findings(asked.sweep)
+    return _by(made, pair_figure(_pair(found, asked.claims[number])))
+
+
+def _pair(found: Findings, claim: Claim) -> Pair:
+    seen, labels = compare(found, claim), [contender.label for contender in found.config.contenders]
+    colors = dict(zip(labels, (style.color for style in contender_styles(found.config)), strict=True))
+    one = Side(claim.one_name, colors[claim.one], tuple(seen.one.values()))
+    other = Side(claim.other_name, colors[claim.other], tuple(seen.other.values()))
+    return Pair(claim.measure.name, one, other, tuple(seen.one), seen.held.in_cases, claim.measure.scale)
 
 
 @drawn_once
@@ -110,6 +127,7 @@ ALTS = {
     "approximation": "The analytic and the first-order variance, and their difference, against rho",
     "simulation": "Simulated variances with and without rectification for six means",
 }
+SEEDS_ALT = "The two sides of the claim, a point a seed, joined by a line that is dotted where it does not hold"
 
 
 def drawing(row: Row) -> Drawing:

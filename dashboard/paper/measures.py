@@ -30,20 +30,20 @@ class Measure:
     name: str
     of: Callable[[Sequence[CellOutcome], str], float]
     shown: str = ".3g"
-    per_cent: bool = False
+    scale: str = "linear"  # how it is drawn: or "log", or "per cent"
 
     def text(self, value: float) -> str:
-        return f"{100 * value:.1f}%" if self.per_cent else format(value, self.shown)
+        return f"{100 * value:.1f}%" if self.scale == "per cent" else format(value, self.shown)
 
 
-FINAL_LOSS = Measure("final loss", lambda cells, _: min(map(end, cells)))
-ACCURACY = Measure("accuracy", lambda cells, name: max(metric(one, name) for one in cells), per_cent=True)
-EXACT_MATCH = Measure("exact match", lambda cells, name: max(metric(one, name) for one in cells), per_cent=True)
+FINAL_LOSS = Measure("final loss", lambda cells, _: min(map(end, cells)), scale="log")
+ACCURACY = Measure("accuracy", lambda cells, name: max(metric(one, name) for one in cells), scale="per cent")
+EXACT_MATCH = Measure("exact match", lambda cells, name: max(metric(one, name) for one in cells), scale="per cent")
 PERPLEXITY = Measure("perplexity", lambda cells, name: min(metric(one, name, math.inf) for one in cells), ".4g")
 ACCURACY_RANGE = Measure(
     "range of the accuracy over the learning rates",
     lambda cells, name: max(metric(one, name) for one in cells) - min(metric(one, name) for one in cells),
-    per_cent=True,
+    scale="per cent",
 )
 # Where methods fail, a range of losses would favour the one that fails everywhere.
 FAILED_RATES = Measure(

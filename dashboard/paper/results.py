@@ -1,14 +1,15 @@
 """The rows with what came out: from the recordings, or from the formulas, judged by the one rule."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dashboard.asked.sweep_config import LR, SweepConfig
+from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.evidence.findings import Findings
-from dashboard.paper.claims import NOT_HERE, Judged, alike, below, row_verdict
+from dashboard.paper.claims import NOT_HERE, Held, Judged, alike, below, row_verdict
 from dashboard.paper.measures import by_seed, spoken
 from dashboard.paper.rows import ALIKE, ROWS, Claim, Row
 from dashboard.paper.theory import THEORY
@@ -73,23 +74,28 @@ def recorded_findings(sweep: str, folder: Path = FOLDER) -> tuple[Findings, Made
     return Findings.of(found.config, outcomes), found.made
 
 
+@dataclass(frozen=True)
+class Compared:
+    """The two sides of a claim, by seed, and where it holds."""
+
+    one: Mapping[object, float]
+    other: Mapping[object, float]
+    held: Held
+
+
+def compare(found: Findings, claim: Claim) -> Compared:
+    one = by_seed(found, claim.one, claim.measure, claim.one_at)
+    other = by_seed(found, claim.other, claim.measure, claim.other_at)
+    return Compared(one, other, alike(one, other, claim.tolerance) if claim.kind == ALIKE else below(one, other))
+
+
 def judge(found: Findings, claim: Claim) -> Judged:
-    one, other = (
-        by_seed(found, label, claim.measure, at)
-        for label, at in ((claim.one, claim.one_at), (claim.other, claim.other_at))
-    )
-    held = alike(one, other, claim.tolerance) if claim.kind == ALIKE else below(one, other)
-    claimed = f"within {claim.measure.text(claim.tolerance)} of" if claim.kind == ALIKE else claim.kind
+    seen = compare(found, claim)
     text = (
-        f"{claim.measure.name}: {claim.one}{_at(claim.one_at)}: {spoken(one, claim.measure)}, claimed {claimed} "
-        f"{claim.other}{_at(claim.other_at)}: {spoken(other, claim.measure)}: so in {held.count} seeds"
+        f"{claim.measure.name}: {claim.one_name}: {spoken(seen.one, claim.measure)}, claimed {claim.claimed} "
+        f"{claim.other_name}: {spoken(seen.other, claim.measure)}: so in {seen.held.count} seeds"
     )
-    return Judged(text, held.verdict)
-
-
-def _at(at: Any) -> str:
-    words = {"warmup_steps": "warmup", LR: "lr"}
-    return f" ({', '.join(f'{words.get(name, name)} {value:g}' for name, value in at.items())})" if at else ""
+    return Judged(text, seen.held.verdict, seen.held.count)
 
 
 def result(row: Row, folder: Path = FOLDER) -> Result:

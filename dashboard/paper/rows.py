@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dashboard.asked.sweep_config import LR, WARMUP
 from dashboard.paper.measures import (
     ACCURACY,
     ACCURACY_RANGE,
@@ -40,6 +41,24 @@ class Claim:
     tolerance: float = 0.0
     one_at: Mapping[str, Any] = field(default_factory=dict)
     other_at: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def claimed(self) -> str:
+        """What is said of the two sides, between their names."""
+        return f"within {self.measure.text(self.tolerance)} of" if self.kind == ALIKE else self.kind
+
+    @property
+    def one_name(self) -> str:
+        return self.one + _at(self.one_at)
+
+    @property
+    def other_name(self) -> str:
+        return self.other + _at(self.other_at)
+
+
+def _at(at: Mapping[str, Any]) -> str:
+    words = {WARMUP: "warmup", LR: "lr"}
+    return f" ({', '.join(f'{words.get(name, name)} {value:g}' for name, value in at.items())})" if at else ""
 
 
 @dataclass(frozen=True)
@@ -161,6 +180,8 @@ ROWS: tuple[Row, ...] = (
         "RAdam is more accurate than Adam and less than SGD.",
         "Accuracy 69.86 for SGD, 67.62 for RAdam, 66.54 for Adam.",
         "A ResNet-18 on 1.2 million photographs for 90 epochs: nothing that trains in an hour on two cores can be compared.",
+        "What opens live is a ResNet-18 on CIFAR-10, for a machine with a GPU and the files of that set.",
+        opens="race?preset=resnet-18",
     ),
     Row(
         "learning-rates",

@@ -20,7 +20,7 @@ def theorem_1() -> list[Judged]:
     variance = np.asarray(variance_analytic(RHOS))
     falls = below(dict(enumerate(variance[1:])), dict(enumerate(variance[:-1])))
     ends = f"{variance[0]:.3g} at rho {RHOS[0]:g} to {variance[-1]:.3g} at rho {RHOS[-1]:g}"
-    return [Judged(f"variance: {ends}, falling in {falls.count} steps", falls.verdict)]
+    return [Judged(f"variance: {ends}, falling in {falls.count} steps", falls.verdict, falls.count)]
 
 
 def approximation() -> list[Judged]:
@@ -32,7 +32,7 @@ def approximation() -> list[Judged]:
         f"difference over value: {apart.mean():.2g} in the mean, below a tenth in {small.count} "
         f"cases, from rho {DEGREES[small.in_cases.index(True)]} on, and {apart[0]:.3g} at rho {DEGREES[0]}"
     )
-    return [Judged(text, small.verdict)]
+    return [Judged(text, small.verdict, small.count)]
 
 
 def simulation() -> list[Judged]:
@@ -45,8 +45,14 @@ def simulation() -> list[Judged]:
     count = f"{larger.count} means"
     ranges = [f"{values.min():.3g} to {values.max():.3g}" for values in (plain, rectified)]
     return [
-        Judged(f"variance at step {found.t[0]:g} above that at step {found.t[-1]:g} for {count}", larger.verdict),
-        Judged(f"largest over smallest variance: {ranges[0]} as it is, {ranges[1]} rectified", even.verdict),
+        Judged(
+            f"variance at step {found.t[0]:g} above that at step {found.t[-1]:g} for {count}",
+            larger.verdict,
+            larger.count,
+        ),
+        Judged(
+            f"largest over smallest variance: {ranges[0]} as it is, {ranges[1]} rectified", even.verdict, even.count
+        ),
     ]
 
 

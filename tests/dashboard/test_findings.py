@@ -7,6 +7,7 @@ import pytest
 
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import contender
+from dashboard.browser.sweep_findings import findings_json
 from dashboard.evidence.findings import Findings
 from dashboard.evidence.outcomes import (
     DIVERGED,
@@ -142,6 +143,16 @@ def test_a_line_says_nothing_of_its_rates_while_one_is_open():
     assert line.best.lr == 0.001
     (empty,) = found_by(lambda cell: Outcome(), config([contender("radam")], {"lr": RATES})).lines
     assert (empty.best, empty.known) == (None, [])
+
+
+def test_of_a_single_rate_nothing_is_said_of_how_much_it_matters():
+    several = [contender("adam"), contender("radam", lr_times=2.0)]
+    found = found_by(lambda cell: done(0.1, 0.5), config(several, {"lr": RATES[:1]}))
+    assert [(line.robust_share(), line.lr_sensitivity()) for line in found.lines] == [(None, None)] * 2
+    told = json.loads(findings_json(found))["table"]
+    assert told["head"] == ["", "best lr", "mean loss there", f"best mean {found.metric}", "learned"]
+    assert {len(row) for row in told["rows"]} == {5}
+    assert found.summary()[0]["robust_share"] is None
 
 
 # ---- which warmup

@@ -115,7 +115,7 @@ def test_a_run_is_refused_by_the_first_thing_that_is_too_large():
     assert bounds.refusal(limits, wide) == "digits.width must be at most 16 on this hosted copy, got 17."
     named = PRESETS["language-model"].config.changed(steps=100, settings={"file": "/etc/passwd"})
     assert bounds.refusal(limits, named).startswith("A hosted copy reads no files of its visitors: text.file must be")
-    sweep = SWEEPS["rates"].config.changed(steps=300)
+    sweep = SWEEPS["rates"].config.changed(steps=300, seeds=(0, 1, 2))
     assert (sweep.size, bounds.refusal(limits, sweep)) == (36, "")
     assert "cells must be at most 35" in bounds.refusal(Hosting(cells=35), sweep)
     assert "numbers.depth must be at most 5" in bounds.refusal(

@@ -73,7 +73,7 @@ def test_it_is_counted_in_how_many_cases_a_claim_holds():
 def test_a_row_is_judged_by_its_least_favourable_claim():
     verdicts = {(AGREES, AGREES): AGREES, (AGREES, PARTLY): PARTLY, (PARTLY, DIFFERS): DIFFERS, (): NOT_HERE}
     for given, expected in verdicts.items():
-        assert row_verdict([Judged("", verdict) for verdict in given]) == expected
+        assert row_verdict([Judged("", verdict, "") for verdict in given]) == expected
 
 
 def findings(ends: dict[tuple[str, float, int], Outcome]) -> Findings:
@@ -140,6 +140,7 @@ def test_claims_about_an_invented_sweep():
         "final loss: RAdam (lr 0.1): 0.4 (0.4 to 0.4), claimed below Adam (lr 0.1): 1.65 (1 to 2.3)"
         ": so in 2 of 2 seeds",
         AGREES,
+        "2 of 2",
     )
     best = judge(found, Claim(FINAL_LOSS, "RAdam", ALIKE, "Adam", 0.05))
     assert best.verdict == PARTLY  # 0.15 and 0.15 in the mean, a tenth apart at each seed
@@ -234,6 +235,7 @@ def test_a_second_reading_of_the_recorded_numbers_gives_the_same_verdict(row):
         else:
             mean, held = gap > 0, [own for own in gaps if own > 0]
         assert judged.text.endswith(f": so in {len(held)} of {len(gaps)} seeds")
+        assert judged.held == f"{len(held)} of {len(gaps)}"
         worst = min(worst, 0 if not mean else 1 if len(held) < len(gaps) else 2)
     assert result(row).verdict == (DIFFERS, PARTLY, AGREES)[worst]
     assert result(row).seeds == len(config.seeds)

@@ -1,5 +1,6 @@
 """Figures of recordings: ridges, the moving race, and gradients over the seeds, by their traces."""
 
+import json
 import math
 
 import numpy as np
@@ -8,9 +9,12 @@ import pytest
 from dashboard.evidence.findings import Findings
 from dashboard.figures.look import Style
 from dashboard.figures.moving import MOST_FRAMES, WIDER, moving_race_figure
+from dashboard.figures.pairs import HOLDS, HOLDS_NOT, MEAN, Pair, Side, pair_figure
 from dashboard.figures.ridges import LaneRidges, distribution, ridges_figure
 from dashboard.figures.sweep import courses_figure, gradients_figure
-from dashboard.paper.results import recorded_findings
+from dashboard.paper import drawings
+from dashboard.paper.results import compare, recorded_findings
+from dashboard.paper.rows import ROWS
 from radam_core.race.frames import BIN_OF_ONE
 
 
@@ -76,6 +80,57 @@ def test_gradients_are_drawn_over_the_seeds():
     at = list(adam.x).index(10)
     assert adam.y[at] == pytest.approx(np.mean([seed[10] for seed in own]))
     assert figure.layout.xaxis.type == "log"
+
+
+def pair(low=(1.0, 5.0), high=(2.0, 4.0), scale="linear", measure="loss") -> Pair:
+    holds = tuple(a < b for a, b in zip(low, high, strict=True))
+    sides = Side("<b>Adam</b> of a name as long as this", "#112233", low), Side("RAdam", "#445566", high)
+    return Pair(measure, *sides, tuple(range(len(low))), holds, scale)
+
+
+def test_a_claim_is_drawn_seed_by_seed():
+    figure = pair_figure(pair())
+    traces = {trace.name: trace for trace in figure.data}
+    assert (list(traces[HOLDS].x), list(traces[HOLDS_NOT].x)) == ([1.0, 2.0, None], [5.0, 4.0, None])
+    assert all(list(traces[name].y) == [1, 0, None] for name in (HOLDS, HOLDS_NOT))
+    assert traces[HOLDS_NOT].line.dash == "dot"
+    assert list(traces[MEAN].x) == [3.0, 3.0]
+    assert list(traces["RAdam"].customdata) == ["0", "1"]
+    assert list(figure.layout.yaxis.tickvals) == [1, 0]
+    adam, radam = figure.layout.yaxis.ticktext
+    assert radam == "RAdam"
+    assert adam == "&lt;b&gt;Adam&lt;/b&gt; of a name<br>as long as this", "a label is no tag"
+    assert figure.layout.xaxis.title.text == "loss"
+    assert HOLDS_NOT not in {trace.name for trace in pair_figure(pair(high=(2.0, 6.0))).data}
+
+
+def test_the_axis_holds_all_points_also_where_they_are_all_alike():
+    low, high = pair_figure(pair(high=(2.0, math.nan))).layout.xaxis.range
+    assert (low, high) == pytest.approx((1 - 0.24, 5 + 0.24))
+    same = pair_figure(pair((0.999, 0.999), (0.999, 0.999), "per cent")).layout.xaxis
+    assert same.range == pytest.approx((0.999 - 0.0112, 0.999 + 0.0112))
+    assert same.tickformat == ".1~%"
+
+
+def test_values_over_powers_of_ten_stand_on_a_log_axis():
+    narrow, wide, zero = (
+        pair_figure(pair((low, 0.2), (high, 0.3), "log")).layout.xaxis for low, high in ((0.1, 0.5), (0.1, 5), (0, 5))
+    )
+    assert (narrow.type, wide.type, zero.type) == (None, "log", None)
+    assert wide.range[0] < -1 < math.log10(5) < wide.range[1]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.claims], ids=lambda row: row.name)
+def test_what_is_drawn_is_what_was_judged(row):
+    recorded = recorded_findings(row.sweep)
+    assert recorded is not None
+    for number, claim in enumerate(row.claims):
+        drawn = json.loads(drawings.seed_by_seed(row.name, number))
+        seen = compare(recorded[0], claim)
+        one, other = (trace for trace in drawn["data"] if "customdata" in trace)
+        assert (one["name"], other["name"]) == (claim.one_name, claim.other_name)
+        assert (list(one["x"]), list(other["x"])) == ([*seen.one.values()], [*seen.other.values()])
+        assert [*map(int, one["customdata"])] == list(recorded[0].config.seeds)
 
 
 def _figure_1() -> Findings:

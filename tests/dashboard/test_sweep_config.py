@@ -437,8 +437,8 @@ def test_the_most_that_is_allowed_is_allowed():
 @pytest.mark.parametrize(
     ("name", "size"),
     [
-        ("rates", 3 * 4 * 3),  # contenders x rates x seeds
-        ("warmup-lengths", (4 * 4 + 4) * 3),  # Adam's rates x lengths, RAdam's rates
+        ("rates", 3 * 4 * 5),  # contenders x rates x seeds
+        ("warmup-lengths", (4 * 4 + 4) * 5),  # Adam's rates x lengths, RAdam's rates
         ("map", (8 * 8 + 8) * 3),
         ("map-long", (8 * 8 + 8) * 3),
         ("best-against-best", 9 * 5 * 3),

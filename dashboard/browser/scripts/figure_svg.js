@@ -231,6 +231,8 @@ function pointOf(symbol, x, y, r, color) {
     const d = `M${short(x - r)},${short(y - r)}L${short(x + r)},${short(y + r)}M${short(x - r)},${short(y + r)}L${short(x + r)},${short(y - r)}`
     return `<path d="${d}" fill="none" stroke="${color}" stroke-width="${short(0.8 * r)}"/>`
   }
+  if (symbol === "line-ns-open")
+    return `<path d="M${short(x)},${short(y - 2 * r)}v${short(4 * r)}" stroke="${color}" stroke-width="${short(0.7 * r)}"/>`
   if (symbol === "square" || symbol === "diamond") {
     const turned = symbol === "diamond" ? ` transform="rotate(45 ${short(x)} ${short(y)})"` : ""
     return `<rect x="${short(x - r)}" y="${short(y - r)}" width="${short(2 * r)}" height="${short(2 * r)}" fill="${color}"${turned}/>`
