@@ -1,6 +1,6 @@
 """The figures of a race before its data: axes, and a trace for each lane with `meta` that says what will fill it.
 
-The browser appends what arrives (`live_charts.js`), so a figure is built once for a race. A trace without `meta` keeps
+The browser appends what arrives (`live_chart.js`), so a figure is built once for a race. A trace without `meta` keeps
 what it is given here: theory, and the schedules, which follow from the settings alone.
 
     meta = {"of": "steps", "column": "loss", "lane": 0}     a column of the recorded steps; "smooth": drawn smoothed

@@ -1,6 +1,6 @@
 """Histograms of log10|x| one behind the other, step 1 at the back: the paper's Figures 2 and 3, a panel for each lane.
 
-The race page draws the same from what streams in (`RidgeChart` in `browser/scripts/live_charts.js`).
+The race page draws the same from what streams in (`RidgeChart` in `browser/scripts/live_histograms.js`).
 """
 
 import math

@@ -79,7 +79,7 @@ def test_more_curves_than_one_can_hear_are_counted(scripts):
 
 def test_a_histogram_is_told_by_its_median(scripts):
     found = scripts.evaluate(
-        "async () => (await load('live_charts.js')).medianOf({ x: [-3, -2, -1], y: [0.2, 0.25, 0.5] })"
+        "async () => (await load('live_histograms.js')).medianOf({ x: [-3, -2, -1], y: [0.2, 0.25, 0.5] })"
     )
     assert found == -1  # half of 0.95 is 0.475, and by -2 there is 0.45
 

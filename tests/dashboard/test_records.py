@@ -97,7 +97,7 @@ def test_a_lane_that_diverged_ends_where_it_was_last(scripts):
     (walk,) = (trace for trace in panel_figures(config)["surface"].data if trace.meta and trace.meta["lane"] == 1)
     drawn = scripts.evaluate(
         """async (trace) => {
-            const { LiveChart } = await load("live_charts.js")
+            const { LiveChart } = await load("live_chart.js")
             const live = { view: { group: "all" }, runs: [{ history: own }], hidden: new Set(), frozen: null }
             return LiveChart.prototype.filled.call({ live }, trace)
         }""",

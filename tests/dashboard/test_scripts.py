@@ -239,7 +239,7 @@ def test_a_limit_is_drawn_whole_and_hidden_with_its_lane(scripts):
     """Before anything is recorded; it is no curve that another can lie on, and no point that was measured."""
     limit = {"x": [1, 9], "y": [5, 7], "meta": {"of": "limit", "lane": 1, "run": 1}}
     drawn = """async ([limit, hidden]) => {
-        const { LiveChart } = await load("live_charts.js")
+        const { LiveChart } = await load("live_chart.js")
         return LiveChart.prototype.filled.call({ live: { hidden: new Set(hidden), runs: [], view: {} } }, limit)
     }"""
     assert scripts.evaluate(drawn, [limit, ["0:1"]]) == limit | {"visible": True}
@@ -539,7 +539,7 @@ def test_the_page_and_the_server_agree_on_what_is_active_and_what_is_final(scrip
 def test_an_axis_has_places_for_what_it_can_show(scripts, axis, values, places):
     there, back = scripts.evaluate(
         """async ([axis, values]) => {
-            const { to, from } = (await load("live_charts.js")).scaleOf(axis)
+            const { to, from } = (await load("live_chart.js")).scaleOf(axis)
             return [values.map(to), values.map(to).map(from)]
         }""",
         [axis, values],
@@ -551,11 +551,11 @@ def test_an_axis_has_places_for_what_it_can_show(scripts, axis, values, places):
 
 def test_ridges_stand_on_their_lines_inside_the_axis(scripts):
     ridge = {"x": [-3, -2, -1], "y": [0, 0.5, 0.25]}
-    assert call(scripts, "live_charts.js", "filledRange", [ridge]) == pytest.approx([-2.4, -0.6])
-    assert call(scripts, "live_charts.js", "filledRange", []) == [-8, 1]
+    assert call(scripts, "live_histograms.js", "filledRange", [ridge]) == pytest.approx([-2.4, -0.6])
+    assert call(scripts, "live_histograms.js", "filledRange", []) == [-8, 1]
     path = scripts.evaluate(
         """async (ridge) => {
-            const { appendRidge } = await load("live_charts.js")
+            const { appendRidge } = await load("live_histograms.js")
             const path = { x: [], y: [] }
             appendRidge(path, ridge, 0, 0.5)
             appendRidge(path, { x: [], y: [] }, 1, 0.5)

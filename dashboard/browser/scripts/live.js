@@ -2,7 +2,8 @@
 // The live race: one event stream feeds every chart of the page.
 import { exportable } from "./figure_source.js"
 import { keptPage } from "./kept_page.js"
-import { CHARTS, LiveChart } from "./live_charts.js"
+import { LiveChart } from "./live_chart.js"
+import { CHARTS } from "./live_charts.js"
 import { element } from "./live_elements.js"
 import { sketch } from "./live_sketch.js"
 import { standingOf } from "./live_standing.js"

@@ -2,7 +2,7 @@
 // A chart's curves before plotly.js has come, which takes a first visitor's browser a second: lines, two axes, no more.
 
 import { dashesOf } from "./figure_dashes.js"
-import { scaleOf } from "./live_charts.js"
+import { scaleOf } from "./live_chart.js"
 
 /** @import { Axis, Figure, Layout, Room, Trace } from "./types.d.ts" */
 

@@ -1,7 +1,7 @@
 // @ts-check
 // What stands beside the charts: a card for each lane, and sentences of the translating models.
 import { dashesOf } from "./figure_dashes.js"
-import { MOST_IN_LEGEND } from "./live_charts.js"
+import { MOST_IN_LEGEND } from "./live_chart.js"
 import { element, setText, shortNumber } from "./live_elements.js"
 import { FINAL_STEPS } from "./live_loss.js"
 import { laneState } from "./live_states.js"
