@@ -107,7 +107,9 @@ def test_a_preset_pressed_twice_is_one_run(browser, racing, runs, valley):
         press(page, "Train")
         wait(page, "d.run === a && d.ended === 'true' && d.state === 'finished' && Number(loss.points) > 0", valley)
         assert stored(runs, valley)[0].config == PRESETS["valley"].config
-        assert page.evaluate("document.querySelector('[data-chart=loss]')._fullLayout.xaxis.range") == [1, 2000]
+        page.wait_for_function(  # what came last is drawn a moment after it is told
+            "() => String(document.querySelector('[data-chart=loss]')._fullLayout.xaxis.range) === '1,2000'", polling=50
+        )
         check_cards(page, runs, "distance")
 
 

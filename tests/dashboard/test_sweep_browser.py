@@ -196,7 +196,7 @@ def test_a_grid_that_is_not_allowed_says_so_in_place_and_starts_nothing(browser,
             assert run.is_disabled()
         rates.fill("0.01, 0.1")
         rates.press("Enter")
-        page.get_by_text("18 lanes × 500 steps").wait_for()
+        page.get_by_text("30 lanes × 500 steps").wait_for()
         assert run.is_enabled()
         assert page.evaluate("document.querySelector('.stMain').scrollWidth <= innerWidth")
 
