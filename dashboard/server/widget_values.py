@@ -14,6 +14,8 @@ from streamlit.runtime.state.common import WidgetMetadata, unpack_widget_state_v
 log = logging.getLogger(__name__)
 
 
+NUMBERS = {"int_value", "double_value"}  # a number's field is registered as a float, and sends a whole number as one
+
 _unchecked = session_state.WStates.__getitem__
 
 
@@ -28,7 +30,7 @@ def _fits(state: session_state.Serialized, metadata: WidgetMetadata[Any]) -> boo
     sent = state.value.WhichOneof("value")
     if sent is None:
         return True
-    if sent != metadata.value_type:
+    if sent != metadata.value_type and not {sent, metadata.value_type} <= NUMBERS:
         log.info("A control was sent %s in place of %s.", sent, metadata.value_type)
         return False
     try:

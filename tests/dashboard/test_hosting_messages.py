@@ -3,7 +3,9 @@
 import asyncio
 
 import pytest
+from streamlit.elements.widgets.number_input import NumberInputSerde
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.NumberInput_pb2 import NumberInput
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state import session_state
 from streamlit.runtime.state.common import WidgetMetadata
@@ -77,3 +79,17 @@ def test_a_value_that_a_control_cannot_have_counts_as_its_default(monkeypatch, s
     assert states["a"] == value
     with pytest.raises(KeyError):
         states["b"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "value"), [({"int_value": 60}, 60), ({"double_value": 0.5}, 0), ({"bool_value": True}, 7)]
+)
+def test_a_number_is_taken_in_either_form(monkeypatch, sent, value):
+    """As Streamlit's browser sends it: fields of whole numbers were put back to their defaults."""
+    monkeypatch.setattr(session_state.WStates, "__getitem__", session_state.WStates.__getitem__)
+    check_values()
+    states = session_state.WStates()
+    states.set_widget_from_proto(WidgetState(id="a", **sent))
+    field = NumberInputSerde(7, NumberInput.INT, 0, 100)
+    states.set_widget_metadata(WidgetMetadata("a", field.deserialize, field.serialize, "double_value"))
+    assert states["a"] == value

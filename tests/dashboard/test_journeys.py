@@ -222,6 +222,33 @@ def test_an_edited_table_of_lanes_is_there_after_a_change_of_page_and_a_reload(b
         wait_for_rates(page, {"Adam": 0.5, "Adam + warmup": 0.25})
 
 
+def test_every_whole_number_that_is_typed_is_taken_and_kept(browser, address):
+    typed = {"Steps": 60, "Batch size": 16, "Seed": 3, "Evaluate every": 30, "Depth": 8, "Width": 4}
+    with opened(browser, f"{address}/race?preset=digits") as page:
+        page.get_by_text("Lanes and settings").click()
+        for name, value in typed.items():
+            field = page.get_by_role("spinbutton", name=name, exact=True)
+            field.fill(str(value))
+            field.press("Enter")
+        page.get_by_text("4 lanes × 60 steps").wait_for()
+        by_menu(page, "sweep")
+        for name, value, sentence in (("Seeds", 2, "24 lanes × 500 steps"), ("Steps", 40, "24 lanes × 40 steps")):
+            field = page.get_by_role("spinbutton", name=name, exact=True)
+            field.fill(str(value))
+            field.press("Enter")
+            page.get_by_text(sentence).wait_for()
+        by_menu(page, "race")
+        page.get_by_text("4 lanes × 60 steps").wait_for()
+        race = RaceConfig.from_link(parse_qs(urlsplit(page.url).query)["config"][0])
+        assert (race.steps, race.batch_size, race.seed, race.evaluate_every) == (60, 16, 3, 30)
+        assert (race.settings["depth"], race.settings["width"]) == (8, 4)
+        steps = page.get_by_role("spinbutton", name="Steps", exact=True)
+        for text, sentence in (("-5", "steps must be"), ("999999999", "steps must be"), ("70", "4 lanes × 70 steps")):
+            steps.fill(text)
+            steps.press("Enter")
+            page.get_by_text(sentence).first.wait_for()
+
+
 def edit_cell(page: Page, row: int, column: int, value: str) -> None:
     """Types into a cell of the table of lanes: a canvas, whose cells are told to those who cannot see it."""
     grid = page.locator("[data-testid=stDataFrame] .dvn-scroller")
