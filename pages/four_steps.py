@@ -68,10 +68,7 @@ st.markdown(words.EIGHT_STEPS)
 seed, step = seed_and_step_controls(config)
 eight = tuple(first_eight(engine, config, seed).items())
 if not eight:
-    st.info(
-        f"Seed {seed} has not been trained at these settings yet{'.' if closed else ': press *Train* above.'}",
-        icon=":material/hourglass_empty:",
-    )
+    st.info(words.no_first_steps(seed, bool(run and run.recorded), bool(closed)), icon=":material/hourglass_empty:")
 else:
     missing = [one.label for one in config.contenders if one.label not in dict(eight)]
     if missing:

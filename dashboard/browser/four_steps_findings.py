@@ -55,7 +55,7 @@ def _table(found: Findings) -> dict[str, Any]:
                 *_paper(contender),
             ]
         )
-    beside = f"less {first.label}, by seed"
+    beside = f"minus {first.label}, by seed"
     return {
         "groups": [["", 1], [f"here: {found.config.task}, lr {rate}, mean and range over seeds", 5], ["the paper", 3]],
         "head": ["", metric, beside, "final loss", beside, "seeds", "accuracy, %", "train loss", "train error, %"],

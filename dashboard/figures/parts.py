@@ -57,6 +57,14 @@ def log_axis() -> dict[str, Any]:
     return {"type": "log", "dtick": 1, "minor": {"ticks": "outside", "ticklen": 3, "dtick": "D1", "showgrid": False}}
 
 
+def loss_axis(figure: go.Figure, title: str) -> None:
+    """A logarithmic one for what is drawn in it. Values within a power of ten and a half would have a single number, or
+    none: they have one at 2 and 5, too."""
+    values = [value for trace in figure.data for value in np.asarray(trace.y, dtype=float) if value > 0]
+    narrow = bool(values) and max(values) < 30 * min(values)
+    y_axis(figure, title, **({**log_axis(), "dtick": "D2", "minor": {}} if narrow else log_axis()))
+
+
 def level(figure: go.Figure, y: float, text: str, above: bool, left: bool = False) -> None:
     """A dashed line across the figure with its name at the right end, or at the left."""
     figure.add_hline(y=y, line={"dash": "dash", "color": GREY})

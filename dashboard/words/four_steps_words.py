@@ -129,3 +129,9 @@ def spread_text(values: Spread | None, percent: bool, signed: bool = False) -> s
 def _signed(value: float, percent: bool) -> str:
     text = shown(abs(value), percent)
     return text if not float(text) else f"{'−' if math.copysign(1, value) < 0 else '+'}{text}"
+
+
+def no_first_steps(seed: int, recorded: bool, closed: bool) -> str:
+    """Why there is nothing to draw of the eight steps."""
+    why = "was recorded without its single steps" if recorded else "has not been trained at these settings yet"
+    return f"Seed {seed} {why}{'.' if closed else ': press *Train* above to run it here.'}"

@@ -18,8 +18,8 @@ READINGS = {
     "Curvature": (
         "A rate is too large if the loss bends too sharply for it. The main benefit of warmup, they find, is that the "
         "network bears larger rates: small steps first lead to where the loss is flatter, before the rate has risen. "
-        "For Adam it is the preconditioned sharpness that counts, which is large early on. Look at whether "
-        "a lane's curve meets its dotted limit, and what its loss does then.\n\n"
+        "For Adam it is the preconditioned sharpness that counts, which they find to be large early on. Look at whether it is "
+        "so here, whether a lane's curve meets its dotted limit, and what its loss does then.\n\n"
         "An objection: the limit is that of a quadratic and of full batches, and the curve is an estimate from below.\n\n"
         "*Kalra & Barkeshli, Why Warmup the Learning Rate? Underlying Mechanisms and Improvements, NeurIPS 2024.*"
     ),

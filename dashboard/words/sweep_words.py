@@ -74,7 +74,7 @@ def _needed_words(label: str, row: Needed, longest: float | None) -> str:
     if longest is None:
         return f"{label}{at} was tried with lengths beyond the run only"
     if row.length is None:
-        return f"{label}{at} learns with none of the lengths up to {longest:g}"
+        return f"{label}{at} learns with none of the lengths up to {longest:g}, the longest that come to the full rate"
     if row.length == 0:
         return f"{label}{at} learns without any"
     return f"{label}{at} needs {row.length:g} steps"

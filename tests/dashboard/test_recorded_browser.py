@@ -157,9 +157,13 @@ def test_charts_side_by_side_and_the_numbers_behind_them(browser, recorded):
         assert table.startswith(b"chart,curve,x,y,z")
 
 
-def test_the_panel_fits_a_telephone(browser, recorded):
-    with opened(browser, f"{recorded}/size", width=390, height=844, theme="dark") as page:
-        panel = panel_of(page, "variance-or-size")
+@pytest.mark.parametrize(
+    ("path", "name"), [("size", "variance-or-size"), ("paper?row=appendix-c", "paper-appendix-c-seeds-1")]
+)
+def test_the_panel_fits_a_telephone(browser, recorded, path, name):
+    """Also where charts with long titles may stand beside this one."""
+    with opened(browser, f"{recorded}/{path}", width=390, height=844, theme="dark") as page:
+        panel = panel_of(page, name)
         place = panel.bounding_box()
         assert place["x"] >= 0
         assert place["x"] + place["width"] <= 390

@@ -8,7 +8,7 @@ dialog.lab-figure { width: min(1120px, 96vw); max-height: 94vh; overflow: auto; 
 dialog.lab-figure::backdrop { background: #0008; }
 .lab-figure h2 { margin: 0 0 .6rem; font-size: 1.25rem; padding: 0; }
 .lab-figure-parts { display: grid; grid-template-columns: 250px 1fr; gap: 1.25rem; }
-.lab-figure-controls { display: flex; flex-direction: column; gap: .45rem; }
+.lab-figure-controls { display: flex; flex-direction: column; gap: .45rem; min-width: 0; }
 .lab-figure-controls label { display: flex; align-items: center; gap: .4rem; }
 .lab-figure-controls label[hidden] { display: none; }
 .lab-figure-controls select, .lab-figure-controls input[type=text] { flex: 1; min-width: 0; font: inherit; color: inherit;
@@ -16,8 +16,9 @@ dialog.lab-figure::backdrop { background: #0008; }
 .lab-figure-controls input[type=range] { flex: 1; min-width: 0; accent-color: var(--st-primary-color, #0072b2); }
 .lab-figure-controls input[type=checkbox] { accent-color: var(--st-primary-color, #0072b2); }
 .lab-figure-controls output { min-width: 3.2rem; text-align: right; }
-.lab-figure-controls fieldset { border: 1px solid #80889060; border-radius: 4px; max-height: 9.5rem; overflow: auto; margin: 0; }
-.lab-figure-controls fieldset label { white-space: nowrap; }
+.lab-figure-controls fieldset { border: 1px solid #80889060; border-radius: 4px; max-height: 9.5rem; overflow: auto; margin: 0; min-width: 0; }
+.lab-figure-controls fieldset label { align-items: flex-start; }
+.lab-figure-controls fieldset input { flex: none; margin-top: .25em; }
 .lab-figure-right { display: flex; flex-direction: column; gap: .5rem; min-width: 0; }
 .lab-figure-preview { min-height: 300px; display: flex; align-items: center; justify-content: center; border: 1px solid #80889060;
   background: repeating-conic-gradient(#8088901a 0 25%, transparent 0 50%) 0 0 / 20px 20px; }
