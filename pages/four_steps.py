@@ -40,8 +40,11 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small"):
 st.session_state["four-steps-shown"] = run.id if run else ""
 with st.container():  # always there: a sentence in it moves no chart to another place
     starting.show_limits(config)
+    other, as_recorded = ([], False) if run else known(engine, config)
     if run and run.recorded:
         st.caption(recorded_told(run.recorded, "Train" if engine and engine.trains else ""))
+    if as_recorded:
+        st.caption(words.AS_RECORDED)
     before = left_behind(engine, run)
     if engine and before:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -54,7 +57,6 @@ with st.container():  # always there: a sentence in it moves no chart to another
         except ValueError as refusal:
             st.warning(plain(str(refusal)), icon=":material/block:")
 wants = engine.wants(run.id, visitor_id()) if engine and run else None
-other = [] if run else known(engine, config)
 code = made_by(run.recorded) if run else ""
 live_four_steps(config, other, run.id if run else None, attempt(), wants, code, act, open_lanes)
 st.caption(words.scale_note(config))

@@ -27,14 +27,18 @@ def shown(engine: Engine | None, config: SweepConfig) -> Run[SweepConfig] | None
     return (engine.sweep(run_id(config)) or engine.recorded_sweep(config)) if engine else None
 
 
-def known(engine: Engine | None, config: SweepConfig) -> list[Outcome]:
-    """By lane, what other runs have trained of it: a choice of one's own changes one row. Empty if that is nothing."""
+def known(engine: Engine | None, config: SweepConfig) -> tuple[list[Outcome], bool]:
+    """By lane, what other runs have trained of it, or else what was recorded, and whether anything is of a recording: a
+    choice of one's own changes one row. Empty if nothing is known."""
     if engine is None:
-        return []
-    lanes = lane_ids(config)
-    outlines = engine.store.outlines(sorted(set(lanes)))
-    found = [(from_json(outlines[lane]) if lane in outlines else None) or Outcome() for lane in lanes]
-    return found if any(outcome.over for outcome in found) else []
+        return [], False
+    own, recorded = lane_ids(config), recorded_lane_ids(config)
+    outlines = engine.store.outlines(sorted({*own, *recorded}))
+    texts = [outlines.get(mine) or outlines.get(other) for mine, other in zip(own, recorded, strict=True)]
+    found = [(from_json(text) if text else None) or Outcome() for text in texts]
+    if not any(outcome.over for outcome in found):
+        return [], False
+    return found, any(mine not in outlines and other in outlines for mine, other in zip(own, recorded, strict=True))
 
 
 def start(engine: Engine, config: SweepConfig) -> None:

@@ -97,15 +97,14 @@ def race_controls(devices: tuple[str, ...]) -> RaceConfig | None:
             state[_SET] = _more_controls(base, devices)
             _lanes_control()
     below = st.container()  # always there, so that a sentence in it moves no chart to another place
-    told = above.empty()  # also while a setting is wrong: what is below it stays in its place
     try:
         config = _described(base, Shared(lr, beta2, kind, float(length)), state[_SET], state[_EDITED])
     except ValueError as problem:
-        told.caption(story(state[_CHOICE], base))
+        above.caption(story(state[_CHOICE], base))  # also now: what is below it stays in its place
         below.error(plain("\n\n".join(str(problem).splitlines()[:3])), icon=":material/error:")
         return None
     state[_ALLOWED] = config
-    told.caption(story(state[_CHOICE], base, config != base))
+    above.caption(story(state[_CHOICE], base, config != base))
     if warning := _momentum_alone(config):
         below.warning(warning, icon=":material/block:")
     return config

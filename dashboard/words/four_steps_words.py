@@ -131,6 +131,9 @@ def _signed(value: float, percent: bool) -> str:
     return text if not float(text) else f"{'−' if math.copysign(1, value) < 0 else '+'}{text}"
 
 
+AS_RECORDED = "Rows that were recorded stand here as recorded; *Train* trains them here, too."
+
+
 def no_first_steps(seed: int, recorded: bool, closed: bool) -> str:
     """Why there is nothing to draw of the eight steps."""
     why = "was recorded without its single steps" if recorded else "has not been trained at these settings yet"

@@ -23,14 +23,13 @@ TERMS = {
 
 
 def story(choice: str, config: RaceConfig, changed: bool = False) -> str:
-    """What this race is about: the preset's story, if it is one, and the task's. Of a preset that was `changed` nothing is
-    concluded."""
+    """What this race is about: the preset's story, if it is one, and the task's. What is said of a preset that was
+    `changed` holds at its own settings alone."""
     task = TASKS[config.task]
     told = PRESETS.get(choice)
-    preset = [f"**{choice}**: {told.story}"] if told else []
-    if told and changed:
-        preset = [f"**{choice}, changed**: what is said of it holds at its own settings only."]
-    elif told and told.may:
+    name = f"**{choice}, changed.** At its own settings" if changed else f"**{choice}**"
+    preset = [f"{name}: {told.story}"] if told else []
+    if told and told.may:
         preset += [re.sub(r"(You may conclude|You may not):", r"**\1**:", told.may)]
     return "  \n".join([*preset, f"**{task.name}** is the task: {task.story}"])
 

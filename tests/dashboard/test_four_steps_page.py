@@ -12,9 +12,12 @@ from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.engine.engine import Engine, set_running_engine
 from dashboard.evidence.outcomes import FINISHED, Outcome
 from dashboard.headless import records
+from dashboard.recorded.form import FOLDER
+from dashboard.recorded.loading import load
 from dashboard.runs.identity import lane_ids
 from dashboard.runs.outlines import to_json
 from dashboard.runs.store import Store
+from dashboard.words import four_steps_words as words
 from tests.dashboard.opening import components, go_to, open_page
 from tests.dashboard.test_pages import charts
 
@@ -127,3 +130,31 @@ def test_a_choice_of_ones_own_is_seen_beside_what_was_trained_before(engine):
     assert told["run"]["id"] is None
     assert told["known"]["table"]["rows"][0][:6] == ["RAdam", "0.5", "–", "0.25", "–", "1 of 1"]
     assert told["known"]["table"]["rows"][-1][:2] == ["GI-Adam for 1-4, then RAdam", "…"]
+    assert words.AS_RECORDED not in [caption.value for caption in app.caption]
+
+
+def test_a_choice_of_ones_own_is_seen_beside_what_was_recorded(engine):
+    """One row that was changed took all recorded ones away."""
+    load(engine.store, FOLDER)
+    app = open_page("four-steps", first="gi-adam")
+    assert not app.exception
+    (element,) = components(app, "radam_lab_four_steps")
+    told = json.loads(element.proto.bytes)
+    assert told["run"]["id"] is None
+    *recorded, own = told["known"]["table"]["rows"]
+    assert [row[0] for row in recorded] == labels(SWEEPS["appendix-c"].config)
+    assert [row[5] for row in [*recorded, own]] == [*["5 of 5"] * len(recorded), "0 of 5"]
+    assert words.AS_RECORDED in [caption.value for caption in app.caption]
+
+
+@pytest.mark.parametrize("task", ["numbers", "digits"])
+def test_a_recording_without_single_steps_says_so(engine, task):
+    """The sweep on numbers is recorded by its outlines; of digits a race has the first steps, too."""
+    load(engine.store, FOLDER)
+    app = open_page("four-steps", task=task)
+    assert not app.exception
+    assert [info.value for info in app.info] == (
+        ["Seed 0 was recorded without its single steps: press *Train* above to run it here."]
+        if task == "numbers"
+        else []
+    )

@@ -447,3 +447,11 @@ def test_records_hold_what_was_measured_between_the_recorded_steps(preset, metri
     assert len(table) == sum(len(told_steps(lane)) for lane in recording.lanes)
     assert table["step"].is_monotonic_increasing
     pd.testing.assert_frame_equal(pd.read_parquet(io.BytesIO(downloads.as_parquet(table))), table, check_dtype=False)
+
+
+def test_what_is_said_of_a_preset_that_was_changed_is_of_its_own_settings():
+    app = open_page("race")
+    assert "**figure-1**: The race" in " ".join(caption.value for caption in app.caption)
+    next(one for one in app.select_slider if one.label == "Learning rate").set_value(0.003).run()
+    said = " ".join(caption.value for caption in app.caption)
+    assert "**figure-1, changed.** At its own settings: The race" in said
