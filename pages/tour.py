@@ -82,7 +82,7 @@ def teachers_view(place: int, step: TourStep) -> None:
     left, right = st.columns([3, 9], gap="large")
     with left:
         st.markdown(f"**Class {tour_class.class_code()}**")
-        show_link(tour_form.link(own=False))
+        show_link(tour_form.class_link())
         revealed = st.toggle("Show the answer", key=f"tour-answer-{step.name}", persist_state="session")
         st.caption(f"About {step.minutes} minutes. The lesson plan is in docs/LESSON.md.")
     with right:
@@ -100,7 +100,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
     place = choose("Step", "step", range(1, len(STEPS) + 1), 1)
     with st.popover("Class and link", icon=":material/qr_code_2:", key="tour-door", on_change="rerun") as door:
         if door.open:
-            class_panel()
+            class_panel(place)
 if place == 1:
     st.markdown(words.INTRODUCTION)
 step = STEPS[place - 1]

@@ -55,12 +55,19 @@ def remember() -> None:
             address.say("view", [TEACHER])
 
 
-def link(own: bool) -> str:
-    """To the class alone, or to this page as it is."""
+def class_link() -> str:
+    """To the class alone, with nobody's predictions."""
+    return _page({"class": class_code()})
+
+
+def own_link(place: int) -> str:
+    """To this page as it is: a step with all predictions."""
+    made = {f"p{number}": prediction(step) for number, step in enumerate(STEPS, 1) if prediction(step)}
+    return _page({**({"step": str(place)} if place > 1 else {}), **made})
+
+
+def _page(given: dict[str, str]) -> str:
     page = str(st.context.url or "/tour").split("?")[0]
-    given = {"class": class_code()} if class_code() else {}
-    if own:
-        given |= {f"p{place}": prediction(step) for place, step in enumerate(STEPS, 1) if prediction(step)}
     return f"{page}?{urlencode(given)}".rstrip("?")
 
 

@@ -6,7 +6,7 @@ from dashboard.asked.tour import SKIPPED, TourStep
 from dashboard.browser.chart import chart
 from dashboard.browser.qr import show_link
 from dashboard.forms import tour_class
-from dashboard.forms.tour_form import CHART_HEIGHT, link
+from dashboard.forms.tour_form import CHART_HEIGHT, class_link, own_link
 from dashboard.runs.classes import Pooled
 from dashboard.tour import drawings
 from dashboard.words import tour_words as words
@@ -19,13 +19,13 @@ def _join() -> None:
     tour_class.tell(tour_class.join(st.session_state[_CODE]))
 
 
-def class_panel() -> None:
-    """Joining a class, opening one, and the link to it."""
+def class_panel(place: int) -> None:
+    """Joining a class, opening one, and the link to it, or to the step that is open."""
     st.markdown(words.CLASS_INTRODUCTION, width=420)
     code = tour_class.class_code()
     if code:
         st.markdown(f"**Class {code}**")
-        show_link(link(own=False))
+        show_link(class_link())
         teacher = tour_class.is_teacher()
         label = "My own tour" if teacher else "Teacher's view"
         st.button(label, on_click=tour_class.set_view, args=(not teacher,), icon=":material/co_present:")
@@ -35,7 +35,7 @@ def class_panel() -> None:
     st.text_input("Class code", key=_CODE, max_chars=20, disabled=not known, on_change=_join)
     st.button("Start a class", on_click=tour_class.start_class, disabled=not known, icon=":material/groups:")
     st.caption("This page with your predictions:" if known else "A class needs the app's own server.")
-    show_link(link(own=True))
+    show_link(own_link(place))
 
 
 def shown(step: TourStep, own: str, pool: Pooled, revealed: bool) -> None:

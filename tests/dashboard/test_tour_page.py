@@ -197,3 +197,12 @@ def test_what_is_not_recorded_gets_a_sentence(monkeypatch):
     assert not app.exception
     assert "is not recorded here" in app.info[0].value
     assert charts(open_page("tour", step="4")), "the fan needs no recording"
+
+
+def test_the_link_to_this_page_opens_the_step_that_is_open():
+    app = open_page("tour", step="8", p8="a", p1=PREDICTED["lanes"])
+    app.session_state["tour-door"] = True
+    app.run()
+    assert not app.exception
+    links = [element.value for element in app.code]
+    assert links == [f"/tour?step=8&p1={PREDICTED['lanes']}&p8=a"]
