@@ -12,7 +12,7 @@ A row is judged by the least favourable of its claims.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -58,6 +58,7 @@ class Judged:
     text: str  # with what the two sides came to
     verdict: str
     held: str  # in how many cases, as "3 of 5"
+    by_seed: Mapping[object, tuple[float, float]] = field(default_factory=dict)  # the two sides of what is trained
 
 
 def below(low: Values, high: Values) -> Held:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +27,26 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([one.plain() for one in found], ensure_ascii=False))
     elif options.into:
-        text = options.into.read_text(encoding="utf-8")
-        start, end = text.index(BEGIN), text.index(END) + len(END) + 1
-        options.into.write_text(text[:start] + markdown(found) + text[end:], encoding="utf-8")
+        try:
+            _write(found, options.into)
+        except (OSError, ValueError) as error:
+            print(f"python -m dashboard paper: {error}", file=sys.stderr)
+            return 2
     else:
         for one in found:
             print(f"{one.row.name:24} {one.verdict:18} {one.row.title}")
             for judged in one.judged:
                 print(f"{'':24} {judged.verdict:18} {judged.text}")
     return 0
+
+
+def _write(found: list[Result], path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(f"{END}\n")
+    if not (begin and end):
+        raise ValueError(f"--into must name a document that has the lines {BEGIN!r} and {END!r}, got {path}")
+    path.write_text(before + markdown(found) + after, encoding="utf-8")
 
 
 def markdown(found: list[Result]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.evidence.findings import Findings
+from dashboard.evidence.outcomes import number
 from dashboard.paper.claims import NOT_HERE, Held, Judged, alike, below, row_verdict
 from dashboard.paper.measures import by_seed, spoken
 from dashboard.paper.rows import ALIKE, ROWS, Claim, Row
@@ -52,13 +53,19 @@ class Result:
             "claim": row.claim,
             "paper": row.paper,
             "ours": self.ours,
-            "claims": [{"ours": one.text, "verdict": one.verdict} for one in self.judged],
+            "claims": [_plain(one) for one in self.judged],
             "seeds": self.seeds,
             "verdict": self.verdict,
             "scale": row.scale,
             "command": self.command,
             **made,
         }
+
+
+def _plain(judged: Judged) -> dict[str, Any]:
+    """With the two numbers of every seed, in the order in which the text names them; what is not finite is null."""
+    seeds = {str(seed): [number(side) for side in sides] for seed, sides in judged.by_seed.items()}
+    return {"ours": judged.text, "verdict": judged.verdict, **({"by_seed": seeds} if seeds else {})}
 
 
 @cache
@@ -95,7 +102,9 @@ def judge(found: Findings, claim: Claim) -> Judged:
         f"{claim.measure.name}: {claim.one_name}: {spoken(seen.one, claim.measure)}, claimed {claim.claimed} "
         f"{claim.other_name}: {spoken(seen.other, claim.measure)}: so in {seen.held.count} seeds"
     )
-    return Judged(text, seen.held.verdict, seen.held.count)
+    return Judged(
+        text, seen.held.verdict, seen.held.count, {seed: (seen.one[seed], seen.other[seed]) for seed in seen.one}
+    )
 
 
 def result(row: Row, folder: Path = FOLDER) -> Result:

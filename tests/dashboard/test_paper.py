@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.__main__ import main
 from dashboard.asked.presets import PRESETS
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS, contender
@@ -141,6 +142,7 @@ def test_claims_about_an_invented_sweep():
         ": so in 2 of 2 seeds",
         AGREES,
         "2 of 2",
+        {0: (0.4, 1.0), 1: (0.4, 2.3)},
     )
     best = judge(found, Claim(FINAL_LOSS, "RAdam", ALIKE, "Adam", 0.05))
     assert best.verdict == PARTLY  # 0.15 and 0.15 in the mean, a tenth apart at each seed
@@ -236,6 +238,7 @@ def test_a_second_reading_of_the_recorded_numbers_gives_the_same_verdict(row):
             mean, held = gap > 0, [own for own in gaps if own > 0]
         assert judged.text.endswith(f": so in {len(held)} of {len(gaps)} seeds")
         assert judged.held == f"{len(held)} of {len(gaps)}"
+        assert judged.by_seed == {seed: (one[seed], other[seed]) for seed in config.seeds}
         worst = min(worst, 0 if not mean else 1 if len(held) < len(gaps) else 2)
     assert result(row).verdict == (DIFFERS, PARTLY, AGREES)[worst]
     assert result(row).seeds == len(config.seeds)
@@ -250,9 +253,23 @@ def test_the_command_prints_the_rows_and_the_document_holds_them():
     for row in printed:
         assert {"claim", "paper", "ours", "seeds", "verdict", "command"} <= set(row)
         assert row["verdict"] in (AGREES, PARTLY, DIFFERS, NOT_HERE)
+        assert [len(claim.get("by_seed", ())) for claim in row["claims"]] == [row["seeds"]] * len(row["claims"])
     document = (ROOT / "docs" / "RESULTS.md").read_text(encoding="utf-8")
     generated = document[document.index(BEGIN) : document.index(END) + len(END) + 1]
     assert generated == markdown(results()), "run `make results`"
+
+
+def test_the_rows_are_written_only_where_a_document_has_them(tmp_path, capsys):
+    document = tmp_path / "results.md"
+    document.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
+    assert main(["paper", "--into", str(document)]) == 0
+    assert document.read_text(encoding="utf-8") == f"before\n{markdown(results())}after\n"
+    document.write_text("no rows", encoding="utf-8")
+    assert main(["paper", "--into", str(document)]) == 2
+    assert "--into must name a document that has the lines" in capsys.readouterr().err
+    assert document.read_text(encoding="utf-8") == "no rows"
+    assert main(["paper", "--into", str(tmp_path / "none.md")]) == 2
+    assert "none.md" in capsys.readouterr().err
 
 
 def test_a_row_without_its_recording_says_so(tmp_path):

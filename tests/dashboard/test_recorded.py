@@ -3,7 +3,6 @@
 import gzip
 import json
 import logging
-import math
 
 import numpy as np
 import pytest
@@ -29,7 +28,9 @@ from tests.dashboard.engines import config as short_config
 from tests.dashboard.engines import plain
 
 MADE = Made("abc", "torch 1", "somewhere", "2026-11-17", 12.5)
-# Another processor or release rounds otherwise, and training makes more of it with every step: the first losses only.
+# Another processor or release rounds otherwise, and training makes more of it with every step: compared are the first
+# losses of a race, and of every lane its outline, as far as it was trained again. There all of them without vector
+# instructions, and an Intel's on an AMD, differed by 1e-4 at most; two lanes of one recording do by 6e-3 at least.
 TOLERANCE, COMPARED = 1e-3, 5
 
 
@@ -180,13 +181,13 @@ def test_a_slice_of_it_trains_to_the_same_again(name):
         if config.kind == "race":
             _compare_records(body, lane, exact)
         before = from_json(lane.outline)
-        if exact:
-            assert outline.first_loss == pytest.approx(before.first_loss, rel=1e-6)
-            points = min(len(outline.losses), len(before.losses))
-            assert points >= 1
-            assert list(outline.losses[:points]) == list(before.losses[:points])
-        else:
-            assert math.isclose(outline.first_loss, before.first_loss, rel_tol=TOLERANCE)
+        points = min(len(outline.losses), len(before.losses))
+        assert points >= 2
+        assert outline.first_loss == pytest.approx(before.first_loss, rel=1e-6 if exact else TOLERANCE)
+        again, recorded_then = outline.losses[:points], before.losses[:points]
+        np.testing.assert_allclose(again, recorded_then, rtol=0 if exact else TOLERANCE)
+        neighbour = from_json(found.lanes[places[1 - k]].outline).losses[:points]
+        assert not np.allclose(again, neighbour, rtol=TOLERANCE), "the comparison tells lanes apart"
 
 
 def _trained_again(race: RaceConfig, until: int):
