@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
 from radam_core import schedules
-from radam_core.domains import FloatArray, check_beta2, check_step
+from radam_core.domains import FloatArray, check_beta2, check_whole_step
 from radam_core.methods import ADAPTIVE, FROZEN, Method
-from radam_core.theory import bias_correction, effective_warmup, rectification
+from radam_core.theory import effective_warmup, rectification
 
 Shape = Literal["linear", "exponential"]
 _SHAPES = {"linear": schedules.linear_warmup, "exponential": schedules.exponential_warmup}
@@ -82,14 +82,18 @@ def closest_warmup(beta2: float, shape: Shape, threshold: float = 4.0) -> Closes
 
 
 def momentum_multiplier(method: Method, t: ArrayLike, gradient_size: float) -> FloatArray:
-    """What step t multiplies the bias-corrected momentum by, relative to lr, when every gradient so far had this size.
+    """What step t multiplies the average gradient by, relative to lr, when every gradient so far had this size.
 
     1 in a momentum step, 0 in no step, and r_t / (gradient_size + eps) in an adaptive one, with eps where the method
-    puts it.
+    puts it; what a method's v starts at, and what its phases leave to one another, is in it. Momentum as a heavy ball,
+    which is no average, counts as it is.
     """
-    t = check_step(t)
-    c = method.coefficients(t)
-    momentum = c.step * bias_correction(t, method.betas[0])
-    root = gradient_size * np.sqrt(bias_correction(t, method.betas[1]))
-    adaptive = momentum / np.where(c.branch == ADAPTIVE, root + c.eps, 1.0)
-    return np.where(c.branch == FROZEN, 0.0, adaptive)
+    t = check_whole_step(t)
+    c = method.coefficients(np.arange(1, np.max(t) + 1))
+    found, m, v = np.zeros_like(c.step), 0.0, 0.0
+    for i in range(len(found)):
+        m = c.m_keep[i] * m + c.m_gain[i] * gradient_size
+        v = c.v_keep[i] * v + c.v_gain[i] * gradient_size**2
+        divisor = np.sqrt(v) + c.eps[i] if c.branch[i] == ADAPTIVE else 1.0
+        found[i] = c.step[i] * (1.0 if c.m_gain[i] == 1.0 else m / gradient_size) / divisor
+    return np.asarray(np.where(c.branch == FROZEN, 0.0, found)[t.astype(int) - 1])

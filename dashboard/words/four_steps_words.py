@@ -21,9 +21,9 @@ CLAIM = (
 )
 READINGS = (
     "## Variance or size?\n"
-    "**The paper: variance.** In steps 1 to 4 its $\\rho_t$ is at most 4, and the variance of the adaptive rate by its formula has no "
-    "bound; from step 5 on it has one. So Adam's steps 1 to 4 should do more harm than its steps 5 to 8: “the first few updates could be "
-    "more damaging than later updates”.\n\n"
+    "**The paper: variance.** In steps 1 to 4 its $\\rho_t$ is at most 4, where it calls the variance of the adaptive rate divergent. "
+    "(Its approximation is; the exact variance of Gaussian gradients is in steps 1 and 2 alone.) So Adam's steps 1 to 4 should do more "
+    "harm than its steps 5 to 8: “the first few updates could be more damaging than later updates”.\n\n"
     "**Ma & Yarats: size.** At step 1 Adam moves every weight by the whole learning rate, whatever its gradient. A momentum step moves "
     "it by the rate times the gradient, which is less wherever the gradient is below 1.\n\n"
     "An Adam step in place of a momentum step changes both at once, so the rows of the paper cannot tell them apart. Other choices "
@@ -47,7 +47,7 @@ EIGHT_STEPS = (
 PLANNED = (
     "## What each variant asks of a step\n"
     "By the settings alone: what a step multiplies the momentum by, relative to the learning rate, if every gradient were 0.01. A momentum "
-    "step multiplies it by 1, an adaptive one by $r_t$ (Adam: 1) over the gradient's size. Where a line has no mark the weights stand still."
+    "step multiplies it by 1, an adaptive one by $r_t$ (Adam: 1; GI-Adam: $\\sqrt{1-\\beta_2^t}$) over the gradient's size. Where a line has no mark the weights stand still."
 )
 
 

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from radam_core import comparison, schedules
 from radam_core.methods import METHODS
+from radam_core.optimizers import make_optimizer
 from radam_core.theory import effective_warmup, rectification
 
 
@@ -66,3 +68,30 @@ def test_momentum_multiplier_by_hand():
         np.testing.assert_allclose(multiplier[4:], rectification(t[4:], 0.999) / size, rtol=1e-3)
     frozen = comparison.momentum_multiplier(replace(radam, below="skip"), t, 1.0)
     np.testing.assert_array_equal(frozen[:4], 0.0)
+
+
+_HANDED_OVER = replace(METHODS["radam"], phases=((4, METHODS["gi-adam"]), (8, METHODS["adam-2k"])))
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "sgd"] + ["handed over"])
+def test_momentum_multiplier_is_what_the_optimizer_does_with_equal_gradients(name):
+    method = METHODS.get(name, _HANDED_OVER)
+    if method.frozen_steps:
+        method = replace(method, frozen_steps=10)
+    lr, size, weight = 1e-3, 0.01, torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    optimizer = make_optimizer([weight], method, lr=lr)
+    done = []
+    for _ in range(30):
+        before, weight.grad = weight.item(), torch.full_like(weight, size)
+        optimizer.step()
+        done.append((before - weight.item()) / (lr * size))
+    np.testing.assert_allclose(comparison.momentum_multiplier(method, np.arange(1, 31), size), done, rtol=1e-9)
+
+
+def test_momentum_multiplier_of_adam_started_at_its_first_gradient():
+    found = comparison.momentum_multiplier(METHODS["gi-adam"], [1, 4, 100], 0.01)
+    np.testing.assert_allclose(found, 100 * schedules.gi_adam_warmup(0.999)([1, 4, 100]), rtol=1e-5)
+
+
+def test_a_heavy_ball_counts_as_it_is():
+    np.testing.assert_array_equal(comparison.momentum_multiplier(METHODS["sgd"], [1, 10], 0.01), [1.0, 1.0])
