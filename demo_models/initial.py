@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 
 import torch
+
+_LOCK = RLock()  # torch has one generator for all threads of a worker
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Inside, torch's layers draw their initial weights from this seed."""
-    with torch.random.fork_rng(devices=[]):
+    with _LOCK, torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         yield

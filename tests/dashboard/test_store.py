@@ -56,6 +56,22 @@ def test_an_id_is_the_configuration_and_the_code(monkeypatch):
     assert run_id(config()) != first
 
 
+def test_what_the_code_version_leaves_out_is_there_and_no_race_is_made_of_it():
+    core = Path(identity.__file__).resolve().parents[2] / "radam_core"
+    for name in identity.BESIDE:
+        assert (core / name).is_dir() or (core / f"{name}.py").is_file()
+    names = [f"radam_core.{name.replace('/', '.')}" for name in identity.BESIDE]
+    loaded = f"""
+import importlib, pkgutil, sys
+import dashboard.asked.config, dashboard.runs.records, demo_models, radam_core.race.race, radam_core.race.threads
+for module in pkgutil.walk_packages(demo_models.__path__, "demo_models."):
+    importlib.import_module(module.name)
+print([name for name in {names!r} if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", loaded], cwd=core.parent, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_lane_is_its_numbers_and_not_its_label_or_its_neighbours():
     lanes = [lane("adam", 1e-2), lane("radam", 1e-2)]
     first, second = lane_ids(config(lanes=lanes))

@@ -1,9 +1,12 @@
 """A lane with an absurd learning rate, and measuring itself, leave the other lanes of these tasks bit-identical."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 
 from demo_models.descriptions import DIGITS, TEXT
+from demo_models.initial import seeded
 from radam_core.methods import METHODS
 from radam_core.race.plan import Lane, RacePlan
 from radam_core.race.race import Race
@@ -38,3 +41,17 @@ def test_a_lane_that_is_lost_and_one_that_is_not_measured_change_nothing_elsewhe
     calm_metrics, wild_metrics = calm.evaluate(), wild.evaluate()
     for metric, values in calm_metrics.items():
         assert values[[0, 2]].tolist() == wild_metrics[metric][[0, 2]].tolist()
+
+
+def test_models_made_in_two_threads_at_once_are_those_of_their_seeds():
+    """Workers of several packs make them so, and torch has one generator for all threads."""
+
+    def weights(seed):
+        with seeded(seed):
+            return [torch.rand(64) for _ in range(200)]
+
+    alone = [weights(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(weights, range(4)))
+    for one, other in zip(alone, together, strict=True):
+        assert torch.equal(torch.stack(one), torch.stack(other))
