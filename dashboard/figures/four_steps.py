@@ -1,13 +1,12 @@
 """The figures of the page "Do four steps matter?": the first eight steps of each variant, from plain numbers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import plotly.graph_objects as go
 
 from dashboard.evidence.first_steps import FirstSteps
 from dashboard.figures.look import Style
-from dashboard.figures.parts import escaped, log_axis, x_axis, y_axis
+from dashboard.figures.parts import escaped, fitted_log_axis, x_axis, y_axis
 
 APART = 0.13  # of a step: between the marks of two variants, whose bars would else cover each other
 
@@ -49,7 +48,7 @@ def updates_figure(found: Mapping[str, FirstSteps], styles: Mapping[str, Style])
     for label, lane in found.items():
         figure.add_trace(_marked(lane.steps, _positive(lane.update_rms), label, styles[label]))
     _steps(figure, found)
-    y_axis(figure, "update, RMS", **_log_axis(figure))
+    fitted_log_axis(figure, "update, RMS")
     return figure
 
 
@@ -61,7 +60,7 @@ def layers_figure(found: Mapping[str, FirstSteps], styles: Mapping[str, Style], 
         if norms:
             figure.add_trace(_marked(lane.layers, _positive(norms), label, styles[label]))
     x_axis(figure, "layer, from input to output", type="category")
-    y_axis(figure, f"gradient norm at step {step}", **_log_axis(figure))
+    fitted_log_axis(figure, f"gradient norm at step {step}")
     return figure
 
 
@@ -76,13 +75,6 @@ def _marked(x: Sequence[object], y: Sequence[object], label: str, style: Style) 
         hovertemplate="%{y:.3g}",
         connectgaps=False,
     )
-
-
-def _log_axis(figure: go.Figure) -> dict[str, Any]:
-    """Values within a power of ten and a half would have a single label, or none."""
-    values = [value for trace in figure.data for value in trace.y if value is not None]
-    narrow = not values or max(values) < 30 * min(values)
-    return {**log_axis(), "dtick": "D2", "minor": {}} if narrow else log_axis()
 
 
 def _positive(values: Sequence[float]) -> list[float | None]:

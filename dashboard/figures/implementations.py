@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from numpy.typing import ArrayLike
 
 from dashboard.figures.look import Style
-from dashboard.figures.parts import log_axis, x_axis, y_axis
+from dashboard.figures.parts import full_log_axis, x_axis, y_axis
 from radam_core.domains import FloatArray
 
 
@@ -28,8 +28,7 @@ def multiplier_figure(t: ArrayLike, multipliers: Mapping[str, FloatArray], style
             )
         )
     x_axis(figure, "step t", dtick=1, range=[0.4, float(np.max(t)) + 0.6])
-    axis = {**log_axis(), "dtick": "D2", "minor": {}, "range": _at_least_a_decade(multipliers)}
-    y_axis(figure, "multiplier of the momentum", **axis)
+    y_axis(figure, "multiplier of the momentum", **full_log_axis(), range=_at_least_a_decade(multipliers))
     return figure
 
 

@@ -13,6 +13,7 @@ from dashboard.asked.config import RaceConfig
 from dashboard.asked.norms import DENSE_STEPS, NORMS
 from dashboard.figures.curvature import AXES, PLAIN, PRECONDITIONED, sharpness_traces
 from dashboard.figures.look import GREY, Style
+from dashboard.figures.parts import full_log_axis
 from dashboard.figures.race import lane_styles, loss_traces, quantity_traces
 from dashboard.figures.race_parts import add, traces
 from demo_models import TASKS
@@ -36,7 +37,7 @@ def norm_figures(configs: Sequence[RaceConfig]) -> dict[str, go.Figure]:
         "plain": _columns(configs, {AXES[PLAIN]: _sharpness(steps, PLAIN)}),
     }
     figures["by-layer"].update_xaxes(type="category", title_text="", tickangle=-60)
-    figures["by-layer"].update_yaxes(dtick="D2", row=1)  # at the start they span a decade or two: 1, 2 and 5 are enough
+    figures["by-layer"].update_yaxes(**full_log_axis(), row=1)  # at the start they span a decade or two
     baseline = TASKS[configs[0].task].baseline_at(configs[0].settings)
     if baseline is not None:
         figures["loss"].add_hline(y=baseline, row="all", col="all", line={"color": GREY, "dash": "dash", "width": 1})

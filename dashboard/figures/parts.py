@@ -57,12 +57,17 @@ def log_axis() -> dict[str, Any]:
     return {"type": "log", "dtick": 1, "minor": {"ticks": "outside", "ticklen": 3, "dtick": "D1", "showgrid": False}}
 
 
-def loss_axis(figure: go.Figure, title: str) -> None:
-    """A logarithmic one for what is drawn in it. Values within a power of ten and a half would have a single number, or
-    none: they have one at 2 and 5, too."""
+def full_log_axis(dtick: str = "D2") -> dict[str, Any]:
+    """Numbers at 1, 2 and 5 of each power of ten ("D1": at all digits), written out: Plotly's own are single digits."""
+    return {"type": "log", "dtick": dtick, "tickformat": "~g", "minor": {}}
+
+
+def fitted_log_axis(figure: go.Figure, title: str) -> None:
+    """A logarithmic y axis for what is drawn in it. Values within a power of ten and a half would have a single number,
+    or none: they have more."""
     values = [value for trace in figure.data for value in np.asarray(trace.y, dtype=float) if value > 0]
-    narrow = bool(values) and max(values) < 30 * min(values)
-    y_axis(figure, title, **({**log_axis(), "dtick": "D2", "minor": {}} if narrow else log_axis()))
+    span = max(values) / min(values) if values else 1.0
+    y_axis(figure, title, **(log_axis() if span >= 30 else full_log_axis("D1" if span < 4 else "D2")))
 
 
 def level(figure: go.Figure, y: float, text: str, above: bool, left: bool = False) -> None:

@@ -17,7 +17,7 @@ from dashboard.evidence.findings import Findings, Line, Rate
 from dashboard.evidence.outcomes import CellOutcome
 from dashboard.figures.look import GREY, VERMILION, Style, apart, shade
 from dashboard.figures.methods import STYLES
-from dashboard.figures.parts import band, escaped, level, line, log_axis, loss_axis, step_axis, x_axis, y_axis
+from dashboard.figures.parts import band, escaped, fitted_log_axis, level, line, log_axis, step_axis, x_axis, y_axis
 
 POINTS = ("circle", "square", "diamond", "x", "triangle-up", "cross")
 UNKNOWN = Style(GREY)  # of an own model's file, by an optimizer that is none of ours
@@ -191,7 +191,7 @@ def rates_figure(found: Findings) -> go.Figure:
         curve = line(lrs, means, escaped(one.name), style, hovertemplate=hover)
         figure.add_trace(curve.update(mode="lines+markers", marker={"symbol": symbol, "size": 8}))
     x_axis(figure, "learning rate", **log_axis())
-    loss_axis(figure, "final loss")
+    fitted_log_axis(figure, "final loss")
     _baseline(figure, found)
     return figure
 
@@ -220,7 +220,7 @@ def courses_figure(found: Findings, steps: Sequence[int], under_way: bool = Fals
             figure.add_trace(shade.update(showlegend=False, opacity=0.18))
         figure.add_trace(line(t, np.nanmean(values, 0), name, style))
     step_axis(figure, log_t=False, title=f"step, all at lr {same:g}" if same else "step")
-    loss_axis(figure, "loss, mean of 20 steps")
+    fitted_log_axis(figure, "loss, mean of 20 steps")
     _baseline(figure, found)
     return figure
 

@@ -94,7 +94,7 @@ def paper_approximation_figure() -> go.Figure:
 def paper_simulation_figure(simulation: SimulatedVariance) -> go.Figure:
     """The paper's six panels: the variance of the adaptive rate and of the rectified one, for each mean mu."""
     titles = [f"μ = {mu:g}" for mu in simulation.mus]
-    figure = make_subplots(rows=2, cols=3, subplot_titles=titles, vertical_spacing=0.2, horizontal_spacing=0.07)
+    figure = make_subplots(rows=2, cols=3, subplot_titles=titles, vertical_spacing=0.2, horizontal_spacing=0.1)
     for i in range(len(titles)):
         place = {"row": i // 3 + 1, "col": i % 3 + 1}
         curves = {
