@@ -22,7 +22,7 @@ from starlette.routing import Route
 from streamlit.logger import set_log_level
 from streamlit.testing.v1 import AppTest
 
-from dashboard.browser import assets
+from dashboard.browser import address, assets
 from dashboard.browser.sweep import STYLES
 from dashboard.engine.engine import Engine, set_running_engine
 from dashboard.export.chrome import find
@@ -44,6 +44,7 @@ _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Figures</
 <body style="margin:0;width:1280px;--st-background-color:#ffffff"></body></html>"""
 
 # A page's charts, each in its own element; resolved when the still ones are drawn and every run is told to its end.
+# What is not trained to its end has no charts: its state is told.
 _MOUNT = """async ({ components, scripts, seconds }) => {
   document.body.replaceChildren()
   for (const leave of window.leaves ?? []) leave?.()
@@ -58,11 +59,16 @@ _MOUNT = """async ({ components, scripts, seconds }) => {
     const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0))
     window.leaves.push(render({ parentElement, data: bytes, setTriggerValue() {} }))
   }
+  const { ACTIVE } = await import(scripts + "live_states.js")
+  const stands = (run) => run.querySelector(".lab-bar")?.dataset.state
+  const waits = (run) => stands(run) === "ready" || ACTIVE.has(stands(run))
+  const runs = () => [...document.querySelectorAll(".lab-race, .lab-sweep")]
+  const awaited = (box) => runs().some((run) => waits(run) && run.contains(box))
   const drawn = () => {
-    const told = [...document.querySelectorAll(".lab-race, .lab-sweep")]
     const still = document.querySelectorAll(".lab-sweep [data-chart], section > .lab-chart")
-    const boxes = [...still].filter((box) => box.offsetWidth)
-    return told.every(({ dataset }) => dataset.ended === "true") && boxes.every(({ dataset }) => dataset.drawn)
+    const boxes = [...still].filter((box) => box.offsetWidth && !awaited(box))
+    const told = runs().every((run) => waits(run) || run.dataset.ended === "true")
+    return told && boxes.every(({ dataset }) => dataset.drawn)
   }
   const until = performance.now() + 1000 * seconds
   for (let quiet = 0; quiet < 3; quiet = drawn() ? quiet + 1 : 0) {
@@ -70,7 +76,8 @@ _MOUNT = """async ({ components, scripts, seconds }) => {
     await new Promise((resolve) => setTimeout(resolve, 60))
   }
   const { shownCharts, sourceOf } = await import(scripts + "figure_source.js")
-  return shownCharts().map((box) => sourceOf(box).name)
+  const charts = shownCharts().filter((box) => !awaited(box) && !("partial" in box.dataset))
+  return { charts: charts.map((box) => sourceOf(box).name), waiting: runs().filter(waits).map(stands) }
 }"""
 
 _DRAW = """async ({ names, options, scripts }) => {
@@ -107,6 +114,7 @@ class Studio:
         self._thread.start()
         self._shown: tuple[str, str] | None = None
         self._charts: tuple[str, ...] = ()
+        self._waiting: tuple[str, ...] = ()  # the states of the runs that are not trained to their end
         self._port, self._server, self._serving = self._do(_serve())
         self._browser, self._tab = self._do(self._open(chrome))
 
@@ -132,13 +140,18 @@ class Studio:
     def show(self, components: list[dict[str, str]]) -> tuple[str, ...]:
         """The charts of these components, as `sent_by` yields them, in place of those that were there."""
         self._shown = None
-        self._charts = tuple(self._run(_MOUNT, components=components, seconds=READY_SECONDS))
+        found = self._run(_MOUNT, components=components, seconds=READY_SECONDS)
+        self._charts, self._waiting = tuple(found["charts"]), tuple(found["waiting"])
         return self._charts
 
     def figure(self, page: str, query: Query, names: tuple[str, ...], options: Mapping[str, Any]) -> tuple[str, bytes]:
         """A file's usual name, and what is in it. `ValueError` where the page has no such chart."""
         there = self.charts(page, query)
         for name in names:
+            if name not in there and self._waiting:
+                stands = "not trained" if self._waiting[0] == "ready" else f"still {self._waiting[0]}"
+                told = f"the chart {name} of the page {page} is {stands} at these settings"
+                raise ValueError(f"{told}: open {options.get('link', page)} and train it to its end there")
             if name not in there:
                 raise ValueError(f"the page {page} shows {', '.join(there) or 'no chart'} here, got {name!r}")
         name, text = self._run(_DRAW, names=names, options=dict(options))
@@ -210,6 +223,7 @@ def sent_by(page: str, query: Query) -> list[dict[str, str]]:
     app.run()
     if app.exception:
         raise ValueError(f"the page {page} cannot be shown: {app.exception[0].message}")
+    address.check(page, app.session_state)
     found = []
     for element in app.get("bidi_component"):
         script, classes = COMPONENTS.get(element.proto.component_name.split(".")[-1], ("", ""))

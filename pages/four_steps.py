@@ -82,12 +82,23 @@ else:
             drawings.gradient_quartiles(config, eight),
             "four-steps-gradients",
             alt="Median and quartiles of log10 of the gradients at each of the first eight steps",
+            partial=bool(missing),
         )
     with right:
         st.markdown("**How far each step moved the weights**")
-        chart(drawings.first_updates(config, eight), "four-steps-updates", alt="Update RMS at each of the first steps")
+        chart(
+            drawings.first_updates(config, eight),
+            "four-steps-updates",
+            alt="Update RMS at each of the first steps",
+            partial=bool(missing),
+        )
     st.markdown(f"**Where in the network: the gradient of each layer at step {step}**")
-    chart(drawings.gradients_by_layer(config, eight, step), "four-steps-layers", alt="Gradient norm by layer")
+    chart(
+        drawings.gradients_by_layer(config, eight, step),
+        "four-steps-layers",
+        alt="Gradient norm by layer",
+        partial=bool(missing),
+    )
     if run and st.button("Open this seed as a race", icon=":material/sprint:"):
         st.session_state["four-steps-lanes"] = seed_places(config, seed)
         st.rerun()

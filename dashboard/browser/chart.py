@@ -66,13 +66,30 @@ def drawn_once(build: Callable[P, go.Figure]) -> Callable[P, Drawing]:
     return drawing
 
 
-def chart(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool = False, title: str = "") -> None:
-    """Show `drawing`; `key` names the chart on its page and in files of it, `title` stands above an exported figure."""
+def chart(
+    drawing: Drawing,
+    key: str,
+    alt: str,
+    height: int = 420,
+    play: bool = False,
+    title: str = "",
+    partial: bool = False,
+) -> None:
+    """Show `drawing`; `key` names the chart on its page and in files of it, `title` stands above an exported figure. A
+    `partial` one lacks something that is not trained yet."""
     embed.shows(key)
-    _component.show(f"chart-{key}", message(drawing, key, alt, height, play, title))
+    _component.show(f"chart-{key}", message(drawing, key, alt, height, play, title, partial))
 
 
-def message(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool = False, title: str = "") -> bytes:
+def message(
+    drawing: Drawing,
+    key: str,
+    alt: str,
+    height: int = 420,
+    play: bool = False,
+    title: str = "",
+    partial: bool = False,
+) -> bytes:
     """What the browser is sent."""
     about = {
         "name": key,
@@ -80,6 +97,7 @@ def message(drawing: Drawing, key: str, alt: str, height: int = 420, play: bool 
         "alt": alt,
         "height": height,
         "play": play,
+        "partial": partial,
         "fill": embed.alone() == key,
     }
     return for_charts(about, figure=drawing)

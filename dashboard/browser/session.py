@@ -14,6 +14,11 @@ T = TypeVar("T")
 _thread = threading.local()
 
 
+def key_of(kind: type) -> str:
+    """Where the session has it."""
+    return f"lab-{kind.__qualname__}"
+
+
 def of_session(kind: type[T]) -> T:
     """This visitor's object of a kind; made without arguments when it is first asked for."""
     run = get_script_run_ctx(suppress_warning=True)
@@ -21,7 +26,7 @@ def of_session(kind: type[T]) -> T:
         _thread.run, _thread.found = run, {}
     found = _thread.found.get(kind)
     if found is None:
-        key = f"lab-{kind.__qualname__}"
+        key = key_of(kind)
         if key not in st.session_state:
             st.session_state[key] = kind()
         found = _thread.found[kind] = st.session_state[key]

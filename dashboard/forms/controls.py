@@ -1,8 +1,8 @@
 """The shared controls. Each is in the page's address, so that a link carries the whole state of a page.
 
 Values in an address are anybody's: for what is not allowed the control takes its default, and a sentence says so. A
-control keeps its value when its page is left, and on a page that is new to the visitor it starts from the value that
-it was last given elsewhere: who has tuned beta2 goes on with it.
+control keeps its value when its page is left. What the formulas of several pages have in common starts, on a page that
+is new to the visitor, from the value that it was last given elsewhere: who has tuned beta2 goes on with it.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +19,7 @@ from radam_core.theory import first_rectified_step, rho_inf
 
 T = TypeVar("T")
 _KEPT: Literal["session"] = "session"
+IN_COMMON = ("beta2", "mu")  # others share a name at most: one page's rate or seed is not another's
 
 # Evenly spaced on a log scale of 1 - beta2, by round numbers; 2/3 is where threshold 5 stops rectifying.
 BETA2S: tuple[float, ...] = (
@@ -103,7 +104,6 @@ def choose_many(
     chosen = st.multiselect(label, options, format_func=show, key=key, max_selections=most, persist_state=_KEPT)
     if chosen != list(default):
         address.say(name, [show(value) for value in chosen] or [""])  # how a link says that nothing is chosen
-    address.latest()[name] = chosen
     return chosen
 
 
@@ -131,7 +131,7 @@ def _placed(
         state[key] = _from_link(name, asked, {show(option): option for option in options}, default, most)
     elif key not in state:
         latest = address.latest().get(name, default)
-        state[key] = latest if most > 1 or latest in options else default
+        state[key] = latest if latest in options else default
     return key
 
 
@@ -139,7 +139,8 @@ def _kept(name: str, value: T, default: T, show: Callable[[T], str]) -> T:
     """The value, which the address says unless it is the default."""
     if value != default:
         address.say(name, [show(value)])
-    address.latest()[name] = value
+    if name in IN_COMMON:
+        address.latest()[name] = value
     return value
 
 
@@ -152,9 +153,11 @@ def _from_link(name: str, values: list[str], allowed: dict[str, Any], default: A
         shown = ", ".join(refused[:1] or values)[:40].replace("`", "'").replace("\n", " ")
         amount = "one of" if most == 1 else f"at most {most}, each once, of"
         texts = list(allowed)
-        listed = f"{len(texts)} values from {texts[0]} to {texts[-1]}" if len(texts) > 8 else ", ".join(texts)
-        st.warning(
-            f"The link asked for `{name} = {shown}`. Allowed: {amount} {listed}. The control shows what is used."
+        between = len(texts) > 8 and not isinstance(allowed[texts[0]], str)  # numbers; of names each must be told
+        listed = f"{len(texts)} values from {texts[0]} to {texts[-1]}" if between else ", ".join(texts)
+        address.refuse(
+            f"{name} must be {amount} {listed}, got {shown!r}",
+            f"The link asked for `{name} = {shown}`. Allowed: {amount} {listed}. The control shows what is used.",
         )
     usable = [allowed[value] for value in dict.fromkeys(values) if value in allowed][:most]
     return (usable or default) if most > 1 else usable[0] if usable else default

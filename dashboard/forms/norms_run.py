@@ -105,7 +105,7 @@ def hidden_lanes() -> list[str]:
         for text in address.asked("hide"):
             st.session_state[_HIDDEN] = hidden_keys(text)
     except ValueError as problem:
-        st.warning(f"The link asked for lanes that are none: {plain(str(problem))}.")
+        address.refuse(str(problem), f"The link asked for lanes that are none: {plain(str(problem))}.")
     hidden = list(st.session_state.get(_HIDDEN, []))
     if hidden:
         address.say("hide", [hidden_text(hidden)])

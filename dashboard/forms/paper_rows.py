@@ -15,14 +15,17 @@ def door(name: str) -> str:
 
 
 def open_rows(names: Sequence[str]) -> None:
-    """Opens what the address asks for, or what was open when the page was left; to begin with, the first row. A name
-    that is none gets a sentence."""
+    """Opens what the address asks for, and leads there, or what was open when the page was left; to begin with, the
+    first row. A name that is none gets a sentence."""
     asked = address.asked("row")
     known = [name for name in asked if name in names]
     for name in asked:
         if name and name not in names:
-            st.warning(f"row must be one of {', '.join(names)}, got {name[:40]!r}.", icon=":material/link_off:")
-    wanted = known or st.session_state.get(_OPEN, list(names[:1]))
+            address.refuse(f"row must be one of {', '.join(names)}, got {name[:40]!r}.")
+    none = asked == [""]  # how a link says that all are closed
+    wanted = known if known or none else st.session_state.get(_OPEN, list(names[:1]))
+    if known:
+        address.leads_to(door(known[0]))
     for name in names:
         if asked or door(name) not in st.session_state:
             st.session_state[door(name)] = name in wanted

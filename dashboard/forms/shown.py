@@ -67,7 +67,7 @@ class Shown:
         st.title(title)
         with st.container():  # always there: a sentence in it moves no chart to another place
             for problem in st.session_state.pop(self._refused, []):
-                st.warning(problem, icon=":material/link_off:")
+                address.refuse(problem)
 
     def open(self, run: str) -> None:
         st.session_state[self._run] = run

@@ -41,7 +41,7 @@ def follow_link() -> None:
 
 def _warn(sentence: str) -> None:
     if sentence:
-        st.warning(sentence, icon=":material/link_off:")
+        address.refuse(sentence)
 
 
 def remember() -> None:

@@ -4,13 +4,17 @@ import argparse
 import csv
 import io
 import re
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pypdf
 import pytest
 from PIL import Image
 
+from dashboard import figure_studio
 from dashboard.__main__ import main
+from dashboard.asked.presets import PRESETS
 from dashboard.export.forms import SIZES
 from dashboard.export.pdf import pdf
 from dashboard.export.svg import checked
@@ -190,6 +194,81 @@ def test_a_set_for_a_talk_that_cannot_be_made_gets_a_sentence(given, told, capsy
     (sentence,) = capsys.readouterr().err.splitlines()
     assert told in sentence
     assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def figure(studio, monkeypatch, tmp_path):
+    """`figure NAME ...` on the command line, drawn by the open studio: its code, and where the file would be."""
+    monkeypatch.setattr(figure_studio, "Studio", lambda: nullcontext(studio))
+
+    def run(name: str, *given: str) -> tuple[int, Path]:
+        file = tmp_path / f"{name}.csv"
+        return main(["figure", name, "--out", str(file), *given]), file
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "told"),
+    [
+        ("four-steps", "first=nope", "first must be one of adam, adam-linear, "),
+        ("four-steps", "foo=1", "may say first, lr-digits, second, seed, seeds, step, task, then, got"),
+        ("norms-loss", "depth=99", "depth must be one of 12 values from 1 to 12, got '99'"),
+        ("norms-loss", "hide=x", "hide must be numbers of lanes"),
+        ("rectification", "beta2=7", "beta2 must be one of 27 values from 0.5 to 0.9999, got '7'"),
+        ("rectification", "foo=1", "may say axis, beta2, compare, decay, lr, t, tau, threshold, warmup, got 'foo'"),
+        ("rectification", f"{'a' * 5000}=1", "got 'aaa"),
+        ("variance", "paper=maybe", "paper must be one of true, false"),
+        ("race-loss", "preset=nope", "preset must be one of figure-1, "),
+        ("race-loss", "run=nope", "does not have the run nope"),
+        ("race-loss", "lr=0.1", "may say compare, config, hide, preset, run, task, got 'lr'"),
+        ("sweep-maps", "preset=nope", "preset must be one of rates, "),
+        ("paper", "row=nope", "row must be one of figure-1, "),
+        ("tour-lanes", "p1=zz", "`p1 = zz`. Allowed: rising letters from a to d"),
+        ("home", "foo=1", "the page home may say nothing, got 'foo'"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_a_setting_that_the_page_does_not_take_gets_a_sentence(figure, capsys, name, setting, told):
+    """A regression: the page took its own value, and its figure was made."""
+    code, file = figure(name, "--set", setting)
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert told in sentence
+    assert len(sentence) < 400
+    assert (code, file.exists()) == (2, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "setting"),
+    [
+        ("four-steps", "four-steps", "seeds=3"),
+        ("four-steps-gradients", "four-steps", "lr-digits=0.06"),
+        ("four-steps-layers", "four-steps", "first=gi-adam"),
+        ("norms-loss", "norms", "lr=0.002"),
+        ("race-schedule", "race", "preset=resnet-20"),
+        ("sweep-maps", "sweep", "preset=map-long"),
+    ],
+)
+def test_what_is_not_trained_gets_a_sentence_at_once(figure, capsys, name, page, setting):
+    """A regression: it was waited for until the charts were late."""
+    code, file = figure(name, "--set", setting)
+    (sentence,) = capsys.readouterr().err.splitlines()
+    assert f"of the page {page} is not trained at these settings: open " in sentence
+    assert f"/{page}?{setting} and train it to its end" in sentence
+    assert (code, file.exists()) == (2, False)
+
+
+def test_what_is_being_trained_gets_a_sentence_at_once(studio, figure, capsys):
+    run = studio.store.add(PRESETS["resnet-18"].config)
+    code, file = figure("race-loss", "--run", run.id)
+    assert "the chart loss of the page race is still queued at these settings" in capsys.readouterr().err
+    assert (code, file.exists()) == (2, False)
+
+
+def test_what_needs_no_training_is_drawn_where_the_rest_is_not_trained(figure):
+    code, file = figure("four-steps-planned", "--set", "first=gi-adam")
+    assert code == 0
+    assert len({row["curve"] for row in rows(file.read_bytes())}) == 5
 
 
 def test_every_name_leads_to_its_page():

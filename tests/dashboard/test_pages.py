@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.figures import results
 from dashboard.navigation import PAGES
 from radam_core.theory import rectification
-from tests.dashboard.opening import HOSTILE, LINK_KEYS, components, hostile_query, open_page
+from tests.dashboard.opening import HOSTILE, LINK_KEYS, components, go_to, hostile_query, open_page
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -169,6 +169,21 @@ def test_allowed_link_values_get_no_sentence(name, query):
     app = open_page(name, **query)
     assert not app.exception
     assert not app.warning
+
+
+def test_other_pages_start_from_their_own_settings_but_for_what_their_formulas_have_in_common():
+    """A step of one page's opened another's lesson there; a rate of the theory took the recording off a page."""
+
+    def address_of(page):
+        app.query_params.clear()  # as by the menu
+        return dict(go_to(app, page).query_params)
+
+    app = open_page("four-steps", step="5", seed="2")
+    assert address_of("tour") == {}
+    assert address_of("norms") == {}
+    app = open_page("rectification", lr="0.02", warmup="200", beta2="0.98")
+    assert address_of("norms") == {}
+    assert address_of("implementations") == address_of("size") == {"beta2": "0.98"}
 
 
 def test_moving_mu_draws_no_new_samples():

@@ -77,6 +77,27 @@ def test_from_a_row_of_the_paper_to_its_live_run_and_back(browser, recorded):
         assert "row=figure-1" in page.url or page.url.endswith("/paper")
 
 
+def test_a_link_leads_to_its_row_and_back_to_where_one_stood(browser, recorded):
+    with opened(browser, f"{recorded}/paper?row=appendix-c") as page:
+        row = page.locator(".st-key-paper-row-appendix-c")
+        page.wait_for_function(_TOP_IS_SEEN)
+        row.get_by_role("link", name="Open it live").click()
+        page.get_by_role("heading", name="Do four steps matter?").wait_for()
+        page.wait_for_function("document.title === 'Four steps · RAdam Lab'")
+        stood = page.evaluate("history.length")
+        page.go_back()
+        page.wait_for_function(_TOP_IS_SEEN)
+        assert page.evaluate("history.length") == stood
+        page.mouse.wheel(0, -5000)
+        page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop === 0")
+
+
+_TOP_IS_SEEN = """() => {
+  const row = document.querySelector('.st-key-paper-row-appendix-c')?.getBoundingClientRect()
+  return row && row.top > 50 && row.top < 200
+}"""
+
+
 @pytest.mark.parametrize(("width", "theme"), [(1280, "dark"), (390, "light")])
 def test_the_papers_rows_fit_on_any_screen(browser, recorded, width, theme):
     rows = "&".join(f"row={name}" for name in ("figure-1", "figure-2", "learning-rates", "simulation", "imagenet"))

@@ -9,8 +9,12 @@
 // somebody had gone there: what nobody clicked on or pressed a key for since then is no change of page.
 //
 // After a reload the server knows nothing of the pages that were left before it; this tab does, and tells it.
+//
+// An entry keeps where on its page one stood, too.
 
 import { readable } from "./page_access.js"
+import { goTo, goToPart, placeOf } from "./page_place.js"
+import { readData } from "./plot_parts.js"
 
 /** @import { Component } from "./types.d.ts" */
 
@@ -26,19 +30,32 @@ function leave(url) {
 }
 
 if (!window.radamLabHistory) {
-  window.radamLabHistory = { told: false }
+  window.radamLabHistory = { told: false, back: "" }
   const push = history.pushState.bind(history)
   let clicked = location.href
+  let stood = 0
   let wanted = true
-  addEventListener("click", () => (clicked = location.href), true) // a key on a link is a click, too
+  const note = () => {
+    clicked = location.href
+    stood = placeOf()
+  }
+  addEventListener("click", note, true) // a key on a link is a click, too
   for (const kind of ["click", "keydown"]) addEventListener(kind, () => (wanted = true), true)
-  addEventListener("popstate", () => (wanted = false), true)
+  addEventListener(
+    "popstate",
+    ({ state }) => {
+      wanted = false
+      known.back = location.href
+      if (state?.radamLabPlace) goTo(() => state.radamLabPlace)
+    },
+    true,
+  )
   history.pushState = (state, title, url) => {
     const here = location.pathname
     if (new URL(url ?? "", location.href).pathname === here) return history.replaceState(state, title, url)
     if (!wanted) return
     if (new URL(clicked).pathname === here) {
-      history.replaceState(history.state, title, clicked)
+      history.replaceState({ ...history.state, radamLabPlace: stood }, title, clicked)
       leave(clicked)
     }
     return push(state, title, url)
@@ -48,9 +65,12 @@ if (!window.radamLabHistory) {
 const known = window.radamLabHistory
 
 /** @param {Component} component */
-export default function ({ parentElement, setTriggerValue }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   readable(/** @type {Element} */ (parentElement.querySelector("span")))
   const left = sessionStorage.getItem(LEFT)
   if (left && !known.told) setTriggerValue("left", JSON.parse(left))
   known.told = true
+  const { part } = readData(data)
+  if (part && known.back !== location.href) goToPart(part)
+  known.back = ""
 }

@@ -6,7 +6,7 @@ import { framesOf } from "./figure_frames.js"
 import { drawnNow, exportable } from "./figure_source.js"
 import { fitted, isDark, isLow, loadPlotly, plotConfig, readData } from "./plot_parts.js"
 
-/** @import { ChartData, Component, FigureSource, Theme } from "./types.d.ts" */
+/** @import { ChartData, Component, FigureSource, Layout, Theme } from "./types.d.ts" */
 
 const LEAST_HEIGHT = 240 // pixels
 const MARGINS = 48 // above and below a chart that is alone in its frame: its toolbar, and the page's own
@@ -22,6 +22,7 @@ const shown = new WeakMap() // by box: after every click the page sends all its 
  */
 async function draw(box, data, theme) {
   exportable(box, sourceOfChart(box, data, theme))
+  box.toggleAttribute("data-partial", data.partial)
   const Plotly = await loadPlotly(data.plotlyUrl)
   await displayed(box)
   const narrow = box.offsetWidth < 520
@@ -32,6 +33,7 @@ async function draw(box, data, theme) {
     height: heightOf(data),
     autosize: true,
     ...(narrow || isLow() ? { font: { size: 12 } } : {}),
+    ...(narrow ? panelTitles(own) : {}),
   }
   await Plotly.react(box, {
     data: data.figure.data,
@@ -48,6 +50,26 @@ async function draw(box, data, theme) {
   if (player && data.play && !still && box.dataset.played === undefined) {
     box.dataset.played = "yes"
     player.play()
+  }
+}
+
+/**
+ * Titles of panels beside each other in two lines, where one would lie over the next.
+ * @param {Layout} layout
+ */
+function panelTitles({ annotations = [], margin }) {
+  /** @type {Layout[]} */
+  const all = annotations
+  const isTitle = (/** @type {Layout} */ { text = "", yref }) => yref === "paper" && text.startsWith("<b>")
+  if (all.filter(isTitle).length < 2) return {}
+  const inTwo = (/** @type {Layout} */ one) => ({
+    ...one,
+    text: one.text.replace(/ (?=[^ ]*$)/, "<br>"),
+    font: { size: 12 },
+  })
+  return {
+    annotations: all.map((one) => (isTitle(one) ? inTwo(one) : one)),
+    margin: { ...margin, t: (margin?.t ?? 0) + 16 },
   }
 }
 

@@ -44,6 +44,7 @@ export function logTicks(axis, key, traces, room, letters) {
     return {
       dtick: every,
       tick0: 0,
+      tickformat: undefined,
       minor: { ticks: "outside", ticklen: 3, dtick: every > 1 ? 1 : "D1", showgrid: false },
     }
   }
@@ -62,6 +63,7 @@ export function logTicks(axis, key, traces, room, letters) {
     tickvals: best,
     ticktext: best.map((value) => String(Number(value.toPrecision(3)))),
     dtick: undefined,
+    tickformat: undefined,
     minor: undefined,
   }
 }

@@ -38,6 +38,17 @@ export function readable(inside) {
   if (document.getElementById(STYLE)) return
   document.head.append(element("style", { id: STYLE, textContent: PAGE_STYLE }))
   document.addEventListener("keydown", chooseByArrow, true) // a group keeps its keys to itself
+  document.addEventListener("click", closeMenu)
+}
+
+/**
+ * On a telephone the menu lies over the page: it is done when a page was chosen. Streamlit leaves it open.
+ * @param {MouseEvent} event
+ */
+function closeMenu({ target }) {
+  const chosen = target instanceof Element && target.closest("[data-testid=stSidebarNavLink]")
+  const close = document.querySelector("[data-testid=stSidebarCollapseButton] button")
+  if (chosen && close instanceof HTMLElement) setTimeout(() => close.click())
 }
 
 /**

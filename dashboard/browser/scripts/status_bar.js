@@ -35,6 +35,7 @@ export class StatusBar {
   draw() {
     const { id, status, wants, done, steps, progress, button, lost } = this.standing()
     const state = status?.state ?? (id ? "opening" : "ready")
+    this.box.dataset.state = state
     const parts = [state === "ready" ? "not trained yet" : state]
     if (state === "queued" && status?.position) parts.push(`place ${status.position} in the queue`)
     if (done) parts.push(progress)

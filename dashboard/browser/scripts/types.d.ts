@@ -166,6 +166,7 @@ export type ChartData = {
   alt: string
   height: number
   play: boolean
+  partial: boolean // it lacks something that is not trained yet
   fill: boolean // it is alone in a frame, and as high as that
 }
 
@@ -439,6 +440,6 @@ declare global {
   interface Window {
     Plotly?: PlotlyLibrary
     radamLabPlotly?: Promise<PlotlyLibrary>
-    radamLabHistory?: { told: boolean }
+    radamLabHistory?: { told: boolean; back: string }
   }
 }
