@@ -39,6 +39,7 @@ def _theory() -> Iterator[tuple[str, Named]]:
         "size": ("variance-or-size",),
         "implementations": ("implementations",),
         "four-steps": ("four-steps-gradients", "four-steps-updates", "four-steps-layers", "four-steps-planned"),
+        "norms": ("norms-rates",),
     }
     for page, charts in pages.items():
         yield from ((chart, Named(page, chart, _plain(TITLES[chart]), ONLY_AT.get(chart, {}))) for chart in charts)
@@ -99,7 +100,7 @@ TALK: tuple[tuple[str, dict[str, str]], ...] = (
     ("sweep-courses", {"preset": "figure-1"}),
     *(("paper", {"row": row.name}) for row in ROWS if row.sweep or row.theory),
     ("four-steps", {}),
-    *((name, {}) for name in ("norms-loss", "norms-preconditioned", "norms-by-layer")),
+    *((name, {}) for name in ("norms-loss", "norms-rates", "norms-preconditioned", "norms-by-layer")),
     *((name, {}) for name in ("rectification", "rho", "several-beta2", "variance", "rectified-variance")),
     *((name, {}) for name in ("approximation-error", "variance-or-size", "implementations")),
 )

@@ -2,16 +2,26 @@
 
 import streamlit as st
 
+from dashboard.browser.chart import chart
 from dashboard.browser.live import ShownRun
 from dashboard.browser.norms import live_norms
 from dashboard.engine.engine import running_engine
+from dashboard.evidence.norms import SWEEP
 from dashboard.forms import norms_run, starting
 from dashboard.forms.norms_run import norm_controls, shown_pair, train
 from dashboard.forms.race_form import plain
-from dashboard.recorded.loading import made_by, told
+from dashboard.menu import menu_page
+from dashboard.paper.drawings import rates_by_norm
+from dashboard.paper.results import recorded_findings
+from dashboard.recorded.loading import is_older, made_by, told
 from dashboard.server.visitor import visitor_id
-from dashboard.words.norm_words import INTRODUCTION, LIMITS, READINGS
+from dashboard.words.norm_words import INTRODUCTION, LIMITS, READINGS, over_seeds_words
+from dashboard.words.paper_words import made_sentence
 from dashboard.words.race_words import glossary
+
+RATES_ALT = (
+    "Final loss against the learning rate of each method, mean and range over seeds, Post-LN left and Pre-LN right"
+)
 
 
 def act() -> None:
@@ -54,6 +64,19 @@ shown = [
     for config, run in zip(pair, runs, strict=True)
 ]
 live_norms(shown, norms_run.hidden_lanes(), act, hide)
+if swept := recorded_findings(SWEEP):
+    found, made = swept
+    st.header("Over rates and seeds")
+    left, right = st.columns([5, 7], gap="large")
+    with left:
+        st.markdown(over_seeds_words(found))
+        again = f"python -m dashboard record sweep-{SWEEP}"
+        st.caption(made_sentence(len(found.config.seeds), made.date, made.code, made.machine, is_older(made), again))
+        st.page_link(
+            menu_page("sweep"), label="Open the sweep", icon=":material/grid_on:", query_params={"preset": SWEEP}
+        )
+    with right:
+        chart(rates_by_norm(), "norms-rates", alt=RATES_ALT, height=420)
 for column, (title, text) in zip(st.columns(len(READINGS), gap="medium"), READINGS.items(), strict=True):
     with column, st.container(border=True, height="stretch"):
         st.header(title)

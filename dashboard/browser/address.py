@@ -9,7 +9,7 @@ page's, and its value is lost.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs
 
 import streamlit as st
@@ -36,6 +36,12 @@ class _Addresses:
     seen: set[str] = field(default_factory=set)  # pages
     left: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # by page, before the tab was reloaded
     part: str = ""  # of the page, that its link leads to
+
+
+class Session(Protocol):
+    """A visitor's, or a command's."""
+
+    def __getitem__(self, key: str, /) -> Any: ...
 
 
 def begin(page: str) -> None:
@@ -67,7 +73,7 @@ def refuse(sentence: str, shown: str = "") -> None:
     st.warning(shown or sentence, icon=":material/link_off:")
 
 
-def check(page: str, session: Mapping[str, Any]) -> None:
+def check(page: str, session: Session) -> None:
     """For a command, which sees no warning: `ValueError` if a page that has run did not take all of its address."""
     mine: _Addresses = session[key_of(_Addresses)]
     for sentence in mine.refused:

@@ -11,11 +11,15 @@ from plotly.subplots import make_subplots
 
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.norms import DENSE_STEPS, NORMS
+from dashboard.evidence.findings import Findings
+from dashboard.evidence.norms import lines_of_norm
 from dashboard.figures.curvature import AXES, PLAIN, PRECONDITIONED, sharpness_traces
-from dashboard.figures.look import GREY, Style
-from dashboard.figures.parts import full_log_axis
+from dashboard.figures.look import GREY, Style, apart
+from dashboard.figures.methods import STYLES
+from dashboard.figures.parts import full_log_axis, log_axis
 from dashboard.figures.race import lane_styles, loss_traces, quantity_traces
 from dashboard.figures.race_parts import add, traces
+from dashboard.figures.sweep import POINTS, rate_traces
 from demo_models import TASKS
 from radam_core.race.plan import Lane
 from radam_core.race.quantities import QUANTITIES
@@ -42,6 +46,36 @@ def norm_figures(configs: Sequence[RaceConfig]) -> dict[str, go.Figure]:
     if baseline is not None:
         figures["loss"].add_hline(y=baseline, row="all", col="all", line={"color": GREY, "dash": "dash", "width": 1})
     return figures
+
+
+def rates_by_norm_figure(found: Findings) -> go.Figure:
+    """The final loss against the learning rate, mean and range over the seeds: a column for each norm."""
+    figure = make_subplots(
+        cols=len(NORMS),
+        shared_yaxes=True,
+        horizontal_spacing=0.03,
+        column_titles=[f"<b>{name}</b>" for name in NORMS.values()],
+    )
+    for column, norm in enumerate(NORMS, 1):
+        own = lines_of_norm(found, norm)
+        styles = apart([STYLES[found.config.contenders[one.contender].method] for one in own.values()])
+        for (name, one), style, symbol in zip(own.items(), styles, POINTS, strict=False):
+            curves = rate_traces(one, name, style, symbol)
+            for curve in curves:
+                curve.update(legendgroup=name, **({"showlegend": False} if column > 1 else {}))
+            add(figure, 1, curves, column)
+    rates = sorted({rate.lr for one in found.lines for rate in one.rates})
+    figure.update_xaxes(
+        title_text="learning rate", type="log", tickvals=rates, ticktext=[f"{rate:g}" for rate in rates]
+    )
+    figure.update_yaxes(**log_axis())
+    figure.update_yaxes(title_text=f"final loss, {len(found.config.seeds)} seeds", col=1)
+    figure.update_annotations(font_size=14)
+    figure.update_layout(legend_y=1.09)  # above the columns' names
+    baseline = found.config.baseline(0)
+    if baseline is not None:
+        figure.add_hline(y=baseline, row="all", col="all", line={"color": GREY, "dash": "dash", "width": 1})
+    return figure
 
 
 def _columns(configs: Sequence[RaceConfig], rows: dict[str, Lines], shared_xaxes: str = "all") -> go.Figure:

@@ -179,21 +179,26 @@ def rates_figure(found: Findings) -> go.Figure:
     """The paper's robustness figure: the final loss against the learning rate, mean and range over the seeds."""
     figure = go.Figure()
     for one, style, symbol in zip(found.lines, line_styles(found), _symbols(found), strict=True):
-        known = [rate for rate in one.known if np.isfinite(rate.ends).all()]
-        if not known:
-            continue
-        lrs, ends = np.array([rate.lr for rate in known]), [rate.ends for rate in known]
-        if max(map(len, ends)) > 1:
-            low, high = (np.array([pick(values) for values in ends]) for pick in (min, max))
-            figure.add_trace(band(lrs, low, high, one.name, style.color).update(showlegend=False, opacity=0.18))
-        means = [float(np.mean(values)) for values in ends]
-        hover = "lr %{x}: %{y:.3g}"
-        curve = line(lrs, means, escaped(one.name), style, hovertemplate=hover)
-        figure.add_trace(curve.update(mode="lines+markers", marker={"symbol": symbol, "size": 8}))
+        figure.add_traces(rate_traces(one, one.name, style, symbol))
     x_axis(figure, "learning rate", **log_axis())
     fitted_log_axis(figure, "final loss")
     _baseline(figure, found)
     return figure
+
+
+def rate_traces(one: Line, name: str, style: Style, symbol: str) -> list[go.Scatter]:
+    """The final loss of a line at each learning rate that is known: the range over the seeds, and the mean."""
+    known = [rate for rate in one.known if np.isfinite(rate.ends).all()]
+    if not known:
+        return []
+    lrs, ends = np.array([rate.lr for rate in known]), [rate.ends for rate in known]
+    means = [float(np.mean(values)) for values in ends]
+    curve = line(lrs, means, escaped(name), style, hovertemplate="lr %{x}: %{y:.3g}")
+    curve.update(mode="lines+markers", marker={"symbol": symbol, "size": 8})
+    if max(map(len, ends)) == 1:
+        return [curve]
+    low, high = (np.array([pick(values) for values in ends]) for pick in (min, max))
+    return [band(lrs, low, high, name, style.color).update(showlegend=False, opacity=0.18), curve]
 
 
 def courses_figure(found: Findings, steps: Sequence[int], under_way: bool = False) -> go.Figure:

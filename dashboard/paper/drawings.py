@@ -6,8 +6,10 @@ import plotly.graph_objects as go
 from dashboard.asked.config import RaceConfig
 from dashboard.browser.chart import Drawing, drawn_once
 from dashboard.evidence.findings import Findings
+from dashboard.evidence.norms import SWEEP
 from dashboard.evidence.steps import grid_steps
 from dashboard.figures.moving import moving_race_figure
+from dashboard.figures.norms import rates_by_norm_figure
 from dashboard.figures.pairs import Pair, Side, pair_figure
 from dashboard.figures.race import lane_styles
 from dashboard.figures.results import paper_simulation
@@ -89,6 +91,13 @@ def ridges(race: str) -> go.Figure:
         counts = {one.t: np.asarray(one.counts()[0].sum(0)) for one in histograms}
         lanes.append(LaneRidges(config.label, style.color, counts))
     return _by(found.made, ridges_figure(lanes))
+
+
+@drawn_once
+def rates_by_norm() -> go.Figure:
+    """Of the recorded sweep over rates and seeds, Post-LN beside Pre-LN."""
+    found, made = _findings(SWEEP)
+    return _by(made, rates_by_norm_figure(found))
 
 
 @drawn_once

@@ -15,8 +15,8 @@ from dashboard.paper.measures import by_seed, spoken
 from dashboard.paper.rows import ALIKE, ROWS, Claim, Row
 from dashboard.paper.theory import THEORY
 from dashboard.recorded.form import FOLDER, Made, path_of, read
+from dashboard.recorded.loading import is_older
 from dashboard.remembered import shared
-from dashboard.runs.identity import code_version
 from dashboard.runs.outlines import from_json
 
 
@@ -37,7 +37,7 @@ class Result:
 
     @property
     def by_older_code(self) -> bool:
-        return self.made is not None and self.made.code != code_version()
+        return self.made is not None and is_older(self.made)
 
     @property
     def command(self) -> str:

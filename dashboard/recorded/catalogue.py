@@ -1,7 +1,8 @@
-"""What is recorded: every race with a name, the sweeps behind the paper's rows, and the two races of the norms page.
+"""What is recorded: every race with a name, the sweeps behind the paper's rows, and the two races and the sweep of the
+norms page.
 
 Not recorded, because they take longer than all others together: the paper's own ResNets (hours, and files to fetch),
-and the sweeps that no row rests on.
+and the sweeps that no page rests on.
 """
 
 from functools import cache
@@ -12,7 +13,7 @@ from dashboard.asked.presets import PRESETS
 from dashboard.asked.sweep_presets import SWEEPS
 
 HOURS = ("resnet-20", "resnet-18")
-LONG_SWEEPS = ("map-long", "best-against-best", "beta2", "norms")
+LONG_SWEEPS = ("map-long", "best-against-best", "beta2")
 
 
 @cache

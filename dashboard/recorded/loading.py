@@ -61,12 +61,12 @@ def made_by(recorded: str) -> str:
     return made(recorded).code if recorded else ""
 
 
-def by_older_code(recorded: str) -> bool:
-    return made(recorded).code != code_version()
+def is_older(found: Made) -> bool:
+    return found.code != code_version()
 
 
 def told(recorded: str, button: str) -> str:
     """What a page says above a recording; without a button where nothing can be trained."""
     found = made(recorded)
-    code = f"by code {found.code}" + (", which is older than this one" if by_older_code(recorded) else "")
+    code = f"by code {found.code}" + (", which is older than this one" if is_older(found) else "")
     return f"**Recorded** on {found.date} {code}" + (f": press *{button}* to run it here." if button else ".")

@@ -1,4 +1,12 @@
-"""The words of the page on Post-LN and Pre-LN: three readings of one picture, and what it cannot show."""
+"""The words of the page on Post-LN and Pre-LN: three readings of one picture, what it cannot show, and what came out
+over rates and seeds."""
+
+import numpy as np
+
+from dashboard.asked.norms import NORMS
+from dashboard.evidence.findings import Findings, Rate
+from dashboard.evidence.norms import DEPTH, largest_rate, lines_of_norm
+from radam_core.evidence import LEARNED
 
 INTRODUCTION = (
     "Where does the layer norm of a Transformer stand: after each sum of a layer and its input (**Post-LN**, as the "
@@ -33,7 +41,26 @@ READINGS = {
     ),
 }
 LIMITS = (
-    "**What this page can and cannot show.** Two small models, one task, one seed at a time: a lane that fails here is an "
-    "anecdote, and a curve that rises before a loss does need not be its cause. All three quantities change together. "
-    "Move the seed, the depth and the rate before you believe one reading; the page *Sweep* trains many seeds at once."
+    "**What this page can and cannot show.** Two small models and one task. The live runs are one seed at a time: a lane that "
+    "fails in them is an anecdote, and a curve that rises before a loss does need not be its cause. All three quantities change "
+    "together. Move the seed, the depth and the rate before you believe one reading."
 )
+
+
+def over_seeds_words(found: Findings) -> str:
+    """Which rates each method bears, by the norm, and how that is counted."""
+    config = found.config
+    rates = sorted({rate.lr for one in found.lines for rate in one.rates})
+    told = [
+        f"The runs above are one seed at one rate. Here each method has {len(rates)} rates, from {rates[0]:g} to {rates[-1]:g}, and "
+        f"{len(config.seeds)} seeds, at depth {DEPTH} and over {config.steps} steps. Up to which rate does every seed learn, that is, end "
+        f"below {LEARNED:.0%} of what it costs to ignore the input (dashed)? And where does it end there, in the mean?"
+    ]
+    for norm, name in NORMS.items():
+        borne = [f"{method} {_borne(largest_rate(one))}" for method, one in lines_of_norm(found, norm).items()]
+        told.append(f"- **{name}**: {'; '.join(borne)}.")
+    return "\n".join(told)
+
+
+def _borne(rate: Rate | None) -> str:
+    return f"up to {rate.lr:g}, ending at {np.mean(rate.ends):.2g}" if rate else "not even at the smallest"

@@ -19,6 +19,7 @@ TITLES = {
     "four-steps-updates": "How far each step moved the weights",
     "four-steps-layers": "The gradient of each layer",
     "four-steps-planned": "What the settings make of the first steps",
+    "norms-rates": "Which rates does each norm bear?",
     "tour-race": "The losses of the four lanes",
     "tour-in-force": "The final loss over the mean learning rate in force",
 }

@@ -12,13 +12,20 @@ from streamlit.testing.v1 import AppTest
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.norms import NORMS, norm_race
 from dashboard.asked.presets import lane
+from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.browser.norm_panels import NORM_PANELS
 from dashboard.browser.race_panels import panel_figures
 from dashboard.engine.engine import Engine, set_running_engine
+from dashboard.evidence.findings import Findings
+from dashboard.evidence.norms import largest_rate, lines_of_norm
+from dashboard.evidence.outcomes import FINISHED, Outcome
 from dashboard.figures.curvature import PLAIN, PRECONDITIONED, limits
-from dashboard.figures.norms import norm_figures
+from dashboard.figures.norms import norm_figures, rates_by_norm_figure
+from dashboard.recorded.form import path_of, read
 from dashboard.runs.identity import run_id
+from dashboard.runs.outlines import from_json
 from dashboard.runs.store import Store
+from dashboard.words.norm_words import over_seeds_words
 from tests.dashboard.opening import components, go_to, open_page
 
 PAIR = [norm_race(norm) for norm in NORMS]
@@ -156,3 +163,86 @@ def test_train_starts_both_and_they_stay_while_the_controls_move():
     app.select_slider(key="norms-depth").set_value(2).run()
     assert [run["id"] for run in sent(app)["runs"]] == ids
     assert any("before you moved the controls" in caption.value for caption in app.caption)
+
+
+RATES = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
+# By norm and method: at how many of the three seeds it learns, rate by rate.
+INVENTED = {
+    ("post", "Adam"): (3, 2, 3, 0, 0, 0),  # what a larger rate does beyond one that fails does not count
+    ("post", "Adam + warmup 200"): (3, 3, 3, 3, 1, 0),
+    ("post", "RAdam"): (2, 3, 3, 3, 3, 3),
+    ("pre", "Adam"): (3, 3, 3, 3, 3, 3),
+    ("pre", "Adam + warmup 200"): (3, 3, 3, 3, 3, 0),
+    ("pre", "RAdam"): (3, 3, 3, 3, 3, 2),
+}
+BORNE = {
+    "post": {"Adam": 0.001, "Adam + warmup 200": 0.008, "RAdam": None},
+    "pre": {"Adam": 0.032, "Adam + warmup 200": 0.016, "RAdam": 0.016},
+}
+
+
+def invented(open_cells: int = 0) -> Findings:
+    config = SWEEPS["norms"].config
+    outcomes = []
+    for cell in config.cells:
+        label, _, norm = config.contenders[cell.contender].label.rpartition(", ")
+        learned = INVENTED[norm.removesuffix("-LN").lower(), label][RATES.index(cell.values["lr"])]
+        outcomes.append(
+            Outcome(status=FINISHED, last=500, first_loss=4.0, final_loss=0.1 if cell.seed < learned else 2.8)
+        )
+    outcomes[len(outcomes) - open_cells :] = [Outcome()] * open_cells
+    return Findings.of(config, outcomes)
+
+
+def test_the_largest_rate_that_is_borne_of_an_invented_sweep():
+    found = invented()
+    assert found.config.axes["lr"] == RATES
+    for norm, borne in BORNE.items():
+        lines = lines_of_norm(found, norm)
+        rates = {name: largest_rate(line) for name, line in lines.items()}
+        assert {name: rate and rate.lr for name, rate in rates.items()} == borne
+    told = over_seeds_words(found)
+    ends = (
+        "Adam up to 0.001, ending at 0.1; Adam + warmup 200 up to 0.008, ending at 0.1; RAdam not even at the smallest."
+    )
+    assert f"- **Post-LN**: {ends}" in told
+    known = largest_rate(lines_of_norm(invented(open_cells=7), "pre")["RAdam"])
+    assert known is not None
+    assert known.lr == 0.004, "what is open bears nothing yet"
+
+
+def test_the_rates_of_an_invented_sweep_have_a_column_for_each_norm():
+    figure = rates_by_norm_figure(invented())
+    curves = [trace for trace in figure.data if trace.mode == "lines+markers"]
+    assert [(curve.name, curve.xaxis) for curve in curves] == [
+        (name, axis) for axis in ("x", "x2") for name in ("Adam", "Adam + warmup 200", "RAdam")
+    ]
+    left, right = curves[:3], curves[3:]
+    assert [curve.line.color for curve in left] == [curve.line.color for curve in right]
+    assert [curve.showlegend for curve in right] == [False] * 3
+    assert list(left[0].x) == list(RATES)
+    # Of Post-LN's Adam: 0.1 at 3, 2, 3, 0, 0, 0 of three seeds, else 2.8.
+    np.testing.assert_allclose(left[0].y, [0.1, 1.0, 0.1, 2.8, 2.8, 2.8])
+    assert figure.layout.yaxis2.matches == "y"
+
+
+def test_the_page_tells_what_was_recorded_over_rates_and_seeds():
+    """Counted again from the file, without the page's own functions."""
+    config, lanes = SWEEPS["norms"].config, read(path_of("sweep-norms")).lanes
+    ends: dict[str, dict[float, list[float]]] = {}
+    for cell, recorded in zip(config.cells, lanes, strict=True):
+        outcome = from_json(recorded.outline)
+        of_label = ends.setdefault(config.contenders[cell.contender].label, {})
+        of_label.setdefault(cell.values["lr"], []).append(outcome.final_loss)
+    told = next(element.value for element in open_page("norms").markdown if "**Pre-LN**:" in element.value)
+    for label, by_rate in ends.items():
+        assert {len(losses) for losses in by_rate.values()} == {3}
+        borne = [rate for rate in RATES if all(loss < 0.5 * 2.8207 for r in RATES if r <= rate for loss in by_rate[r])]
+        method, _, norm = label.rpartition(", ")
+        line = next(line for line in told.splitlines() if line.startswith(f"- **{norm}**"))
+        end = (
+            f"{method} up to {borne[-1]:g}, ending at {np.mean(by_rate[borne[-1]]):.2g}"
+            if borne
+            else f"{method} not even"
+        )
+        assert end in line

@@ -14,7 +14,7 @@ from dashboard.engine.estimate import estimate
 from dashboard.evidence.steps import grid_steps
 from dashboard.recorded.catalogue import HOURS, LONG_SWEEPS, catalogue
 from dashboard.recorded.form import ENDING, FOLDER, Made, RecordedLane, Recording, path_of, read, write
-from dashboard.recorded.loading import by_older_code, folder, load, made, told
+from dashboard.recorded.loading import folder, is_older, load, made, told
 from dashboard.recorded.making import expected, machine, processor, recorded
 from dashboard.runs.identity import PACKAGES, code_version, lane_ids, recorded_id, run_id
 from dashboard.runs.outlines import Outline, from_json
@@ -106,7 +106,7 @@ def test_a_newer_recording_takes_the_place_of_an_older_one(trained, tmp_path):
         assert load(store, tmp_path) == 1
     (text,) = store.recordings().values()
     assert made(text).code == "second"
-    assert by_older_code(text)
+    assert is_older(made(text))
     assert told(text, "Train").startswith("**Recorded** on ")
     assert "code second, which is older than this one: press *Train*" in told(text, "Train")
     store.close()
