@@ -16,6 +16,7 @@ BENCHMARKS = (
     "pages",
     "plotly",
     "race",
+    "sharpness",
     "own",
     "sweep",
     "app",

@@ -23,7 +23,8 @@ BIN_OF_ONE = 127
 # And of the step itself: which part of the critical one it was (`Race._critical`).
 SPREAD = ("psi_across", "psi_within", "kurtosis", "rounding", "no_gradient", "critical")
 
-# The largest eigenvalue of the Hessian on a step's batch, plain and as Adam sees it (`sharpness.py`).
+# The largest eigenvalue of the Hessian on a step's batch, plain and as Adam sees it: the measured steps take them by
+# turns, and the other is nan (`sharpness.py`).
 SHARPNESS = ("sharpness", "preconditioned_sharpness")
 
 

@@ -87,6 +87,13 @@ class Lanes:
         """A model on the same parameters, with running averages of its own: what it computes leaves no trace."""
         return _stacked(copy.deepcopy(self._plain), "", self.parameters)
 
+    def in_double(self) -> "Lanes":
+        """The same lanes with parameters of float64, of their own: what it computes leaves no trace."""
+        twin = copy.copy(self)
+        twin.buffer, twin._plain = self.buffer.to(torch.float64, copy=True), copy.deepcopy(self._plain).double()
+        twin._stack()
+        return twin
+
     def keep(self, rows: Sequence[int]) -> None:
         """Goes on with these lanes alone, in this order, between two steps: each as it stands."""
         self.buffer, before = self.buffer[list(rows)].clone(), self.model

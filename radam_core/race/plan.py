@@ -11,6 +11,7 @@ EARLY_STEPS = (1, 5, 10, 25, 50, 75, 100, 150, 200)  # the early steps are the p
 FINAL_STEPS = 20
 LEAST_STACKED = 2  # lanes: kernels round otherwise for one, so that a lane that races alone has a twin beside it
 HALVED = 2.3  # times as long takes a step that runs the halves of its batch, too (2.2 to 2.6: bench race)
+SHARP = 6  # steps that a measurement of the sharpness takes: three gradients, of float64 (5.2 to 9.3: bench sharpness)
 LATER_HISTOGRAMS = 8  # evenly over what remains of a run
 
 
@@ -78,7 +79,7 @@ class RacePlan:
 
 def plain_steps(steps: int, half_batch_steps: int, sharpness_every: int = 0) -> float:
     """How many steps that measure neither half batches nor sharpness take as long."""
-    sharp = 3 * (steps // sharpness_every + 1) if sharpness_every else 0  # gradients
+    sharp = SHARP * (steps // sharpness_every + 1) if sharpness_every else 0
     return steps + (HALVED - 1) * min(steps, half_batch_steps) + sharp
 
 

@@ -34,7 +34,7 @@ from radam_core.race.plan import LEAST_STACKED, RacePlan
 from radam_core.race.probes import Probes
 from radam_core.race.problem import Batch, Problem
 from radam_core.race.quantities import BY_GROUP, QUANTITIES, Step
-from radam_core.race.sharpness import Sharpness
+from radam_core.race.sharpness import PRECONDITIONED, Sharpness
 from radam_core.race.spread import HalfBatches, rounding_only, spread_across
 from radam_core.race.stacked import ALL, Sizes, StackedOptimizer
 
@@ -196,13 +196,16 @@ class Race:
         return (*ALL, *self.lanes.groups.values()) if probing else ALL
 
     def _measure_sharpness(self, t: int, norms: Tensor, batch: Batch) -> Any:
-        """Before the step, where its gradient was taken; nan for a lane that has stopped."""
-        model = self._shadow()
+        """Before the step, where its gradient was taken: [which of `SHARPNESS`, K]; nan for what was not measured, and
+        for a lane that has stopped."""
+        doubled = tuple(x.double() if x.is_floating_point() else x for x in batch)
         divisor = self.optimizer.divisor(norms)
-        found = self.sharpness.measure(lambda: self.problem.loss(model, batch), divisor, ~self.rounding)
+        told = self.sharpness.measure(lambda model: self.problem.loss(model, doubled), divisor, ~self.rounding)
+        unknown = np.full(len(self.plan.lanes), np.nan, np.float32)
+        found = np.stack([told.get(name, unknown) for name in SHARPNESS])
         found[:, self._gone(t + 1)] = np.nan
         by_torch = [k for k, lane in enumerate(self.plan.lanes) if lane.method.by_torch]
-        found[SHARPNESS.index("preconditioned_sharpness"), by_torch] = np.nan  # what they divide by is not known here
+        found[SHARPNESS.index(PRECONDITIONED), by_torch] = np.nan  # what they divide by is not known here
         return found
 
     def _shadow(self) -> nn.Module:

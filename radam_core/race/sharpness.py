@@ -6,102 +6,79 @@ P = diag(sqrt(v-hat) + eps), so that what counts is the largest eigenvalue of P^
 it must stay below (2 + 2 beta1) / ((1 - beta1) lr), 38/lr at 0.9 (Cohen et al. 2022, "Adaptive gradient methods at the
 edge of stability").
 
-Both are the largest values of a quotient, x'Hx / x'x and x'Hx / x'Px. A measured step makes the best of three
-directions (Rayleigh and Ritz): the two found last time, one for each quotient, and one that leads uphill from one of
-them by turns, its residual. H times a vector is the difference of two gradients of which the step has computed one, so
-that this takes three more. From below it comes closer with every measured step, if they are not far apart.
+Both are the largest values of a quotient, x'Hx / x'x and x'Hx / x'Px, and the measured steps take them by turns. Such a
+step makes the best of two directions (Rayleigh and Ritz): the one that this quotient found last time, and the one in
+which the quotient rises most from there. From below it comes closer with every one.
+
+H times a vector is the difference of two gradients, so that this takes three. They are of float64, a thousand-millionth
+apart: in float32 they would have to be so far apart that thousands of ReLUs turn on or off between them, and what those
+add is no curvature. (It was measured so before, and was wrong by up to fifty times.)
 """
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from radam_core.race.frames import SHARPNESS
 from radam_core.race.lanes import Lanes
 
 PLAIN, PRECONDITIONED = SHARPNESS
-DIRECTIONS = 3  # and as many gradients at every step that is measured
+TURNS = (PRECONDITIONED, PLAIN)  # which is measured first: most lanes are Adam's
+PRODUCTS = 2  # of H with a vector
+GRADIENTS = 1 + PRODUCTS  # at every step that is measured
+APART = 1e-9  # of two gradients, in all parameters together
 _LEAST = 1e-7  # a direction that the others contain but for this part of it adds nothing
 FloatArray = NDArray[np.float64]
+Losses = Callable[[nn.Module], Tensor]
 
 
 class Sharpness:
     """What is known of every lane's sharpest directions, from one measured step to the next."""
 
-    def __init__(self, lanes: Lanes) -> None:
-        self.lanes = lanes
-        self._found: list[Tensor] = []  # [K, N] each: of the plain quotient, of the other, and the one to try
-        self._bends = np.ones((len(lanes.buffer), DIRECTIONS))  # along these, as far as is known
-        self._turn = 0
+    def __init__(self, lanes: Lanes, products: int = PRODUCTS) -> None:
+        self.lanes, self.products = lanes, products
+        self.best: dict[str, Tensor] = {}  # [K, N] each
+        self.measured = 0
+        self._twin: Lanes | None = None  # of float64
 
     def keep(self, rows: Sequence[int]) -> None:
-        self._found = [vectors[list(rows)] for vectors in self._found]
-        self._bends = self._bends[list(rows)]
+        self.best = {name: vectors[list(rows)] for name, vectors in self.best.items()}
+        self._twin = None
 
     @torch.no_grad()
-    def measure(self, losses: Callable[[], Tensor], divisor: Tensor, known: Tensor) -> NDArray[np.float32]:
-        """[which of `SHARPNESS`, K], given the lanes' losses as a function of their parameters as they stand, P, and
-        which coordinates have a gradient at all ([K, N] each). `lanes.grad` must hold the gradient; it stays as it is.
-        """
-        gradient = self.lanes.grad
-        start = self._found or [gradient, gradient / divisor, gradient.roll(1, 1)]
-        vectors = [_unit(vector * known) for vector in start]
-        products = [
-            (self._gradient_at(losses, vector, size) - gradient).div_(size).mul_(known)
-            for vector, size in zip(vectors, self._sizes(), strict=True)
-        ]
-        bent = _gram(vectors, products)
-        bent = (bent + bent.transpose(0, 2, 1)) / 2
-        quotients = {
-            PLAIN: _largest(bent, _gram(vectors, vectors)),
-            PRECONDITIONED: _largest(bent, _gram(vectors, [vector * divisor for vector in vectors])),
-        }
-        plain, uphill = self._climb(quotients[PLAIN], vectors, products, None)
-        other, uphill_other = self._climb(quotients[PRECONDITIONED], vectors, products, divisor)
-        self._found = [plain, other, uphill_other if self._turn % 2 else uphill]
-        self._turn += 1
-        along = [quotients[PLAIN][0], _quotient(quotients[PRECONDITIONED][1], bent, _gram(vectors, vectors))]
-        self._bends = np.stack([*along, along[0]], 1)
-        return np.stack([quotients[name][0] for name in SHARPNESS]).astype(np.float32)
+    def measure(self, losses: Losses, divisor: Tensor, known: Tensor) -> dict[str, NDArray[np.float32]]:
+        """By lane, the one of `SHARPNESS` whose turn it is, given the losses of a model of float64 on a batch, P, and
+        which coordinates have a gradient at all ([K, N] each). It leaves no trace in the lanes."""
+        name = TURNS[self.measured % len(TURNS)]
+        self.measured += 1
+        twin = self._twin = self._twin or self.lanes.in_double()
+        gradient = self._gradient(twin, losses, None)
+        metric = divisor.double() if name == PRECONDITIONED else torch.ones_like(gradient)
 
-    def _sizes(self) -> list[Tensor]:
-        """How far to go along each direction: to where the loss has changed by some 1e-5, by what is known of it. Short
-        enough that the gradient is straight, long enough that its rounding does not count."""
-        buffer = self.lanes.buffer
-        reach = 10 * math.sqrt(torch.finfo(buffer.dtype).eps)
-        sizes = reach / np.sqrt(np.maximum(np.abs(np.nan_to_num(self._bends, nan=1.0)), 1e-6))
-        return list(torch.as_tensor(sizes.T, dtype=buffer.dtype, device=buffer.device).unsqueeze(-1))
+        direction = self.best.get(name, gradient / metric)
+        vectors: list[Tensor] = []
+        bent: list[Tensor] = []
+        for _ in range(self.products):
+            vectors.append(_unit(direction * known))
+            bent.append((self._gradient(twin, losses, vectors[-1]) - gradient).mul_(known).div_(APART))
+            values, parts = _largest(_gram(vectors, bent), _gram(vectors, [vector * metric for vector in vectors]))
+            best = _combined(vectors, parts)
+            direction = _combined(bent, parts) / metric - torch.as_tensor(values).to(best).unsqueeze(1) * best
+        self.best[name] = best
+        return {name: values.astype(np.float32)}
 
-    def _gradient_at(self, losses: Callable[[], Tensor], vector: Tensor, size: Tensor) -> Tensor:
-        buffer, there = self.lanes.buffer, torch.empty_like(self.lanes.grad)
-        here = buffer.clone()
-        buffer.addcmul_(vector, size)
-        try:
-            with torch.enable_grad():
-                self.lanes.backward(losses(), there)
-        finally:
-            buffer.copy_(here)
-        return there
-
-    def _climb(
-        self,
-        found: tuple[FloatArray, FloatArray],
-        vectors: list[Tensor],
-        products: list[Tensor],
-        divisor: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
-        """The best vector of these, and the direction in which its quotient rises most."""
-        like = self.lanes.buffer
-        values, parts = (torch.as_tensor(one, dtype=like.dtype, device=like.device) for one in found)
-        best = _combined(vectors, parts)
-        product = _combined(products, parts)
-        if divisor is not None:
-            product /= divisor
-        return best, product - values.unsqueeze(1) * best
+    def _gradient(self, twin: Lanes, losses: Losses, towards: Tensor | None) -> Tensor:
+        """Where the lanes are, or beside it."""
+        twin.buffer.copy_(self.lanes.buffer)
+        if towards is not None:
+            twin.buffer.add_(towards, alpha=APART)
+        found = torch.empty_like(twin.grad)
+        with torch.enable_grad():
+            twin.backward(losses(twin.model), found)
+        return found
 
 
 def _unit(vectors: Tensor) -> Tensor:
@@ -109,18 +86,20 @@ def _unit(vectors: Tensor) -> Tensor:
     return torch.where(norms > 0, vectors / norms, torch.zeros_like(vectors))
 
 
-def _combined(vectors: list[Tensor], parts: Tensor) -> Tensor:
-    return sum((vector * parts[:, i : i + 1] for i, vector in enumerate(vectors)), torch.zeros_like(vectors[0]))
+def _combined(vectors: list[Tensor], parts: FloatArray) -> Tensor:
+    of_lane = torch.as_tensor(parts).to(vectors[0])
+    return sum((vector * of_lane[:, i : i + 1] for i, vector in enumerate(vectors)), torch.zeros_like(vectors[0]))
 
 
 def _gram(left: list[Tensor], right: list[Tensor]) -> FloatArray:
     """[K, i, j]: the products of each with each, by lane."""
-    rows = [torch.stack([(a * b).sum(1, dtype=torch.float64) for b in right], 1) for a in left]
+    rows = [torch.stack([(a * b).sum(1) for b in right], 1) for a in left]
     return torch.stack(rows, 1).cpu().numpy()
 
 
 def _largest(bent: FloatArray, metric: FloatArray) -> tuple[FloatArray, FloatArray]:
     """By lane: the largest z with A x = z B x, and its x; nan and 0 for a lane whose numbers are not finite."""
+    bent = (bent + bent.transpose(0, 2, 1)) / 2  # but for rounding it is
     values, parts = np.full(len(bent), np.nan), np.zeros(bent.shape[:2])
     for k, (a, b) in enumerate(zip(bent, metric, strict=True)):
         if not (np.isfinite(a).all() and np.isfinite(b).all() and b.any()):
@@ -132,9 +111,3 @@ def _largest(bent: FloatArray, metric: FloatArray) -> tuple[FloatArray, FloatArr
         found, inside = np.linalg.eigh(basis.T @ a @ basis)
         values[k], parts[k] = found[-1], basis @ inside[:, -1]
     return values, parts
-
-
-def _quotient(parts: FloatArray, bent: FloatArray, metric: FloatArray) -> FloatArray:
-    top = np.einsum("ki,kij,kj->k", parts, bent, parts)
-    bottom = np.einsum("ki,kij,kj->k", parts, metric, parts)
-    return np.divide(top, bottom, out=np.full(len(parts), np.nan), where=bottom > 0)

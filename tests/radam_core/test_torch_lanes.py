@@ -173,9 +173,16 @@ def test_what_torch_keeps_is_told_and_what_it_has_not_is_absent():
     across = frame.histograms[0].spread["psi_across"]
     assert np.isfinite(across[[0, 2, 4]]).all()
     assert np.isnan(across[[1, 3]]).all()
-    assert np.isfinite(frame.sharpness[1][0]).all()
-    assert np.isnan(frame.sharpness[1][1]).tolist() == [True, True, False, True, True]
     assert np.isfinite(frame.columns["relative_update"]).all()
+
+
+def test_what_a_class_of_torch_divides_by_is_not_known():
+    plan = RacePlan(lanes=LANES, steps=2, batch_size=4, sharpness_every=1, device="cpu")
+    with one_thread():
+        found = {t: values for frame in race(NUMBERS, plan) for t, values in frame.sharpness.items()}
+    preconditioned, plain = found[1][1], found[2][0]  # they take turns
+    assert np.isnan(preconditioned).tolist() == [True, True, False, True, True]
+    assert np.isfinite(plain).all()
 
 
 def test_the_update_is_told_without_decoupled_decay():

@@ -138,8 +138,10 @@ export class LaneHistory {
    */
   series(meta, group, last = Infinity) {
     const { of, column = "", place = 0 } = meta
-    if (of === "sharpness")
-      return { x: this.sharpness.map(({ t }) => t), y: this.sharpness.map(({ values }) => values[place] ?? null) }
+    if (of === "sharpness") {
+      const known = this.sharpness.filter(({ values }) => (values[place] ?? null) !== null) // the two take turns
+      return { x: known.map(({ t }) => t), y: known.map(({ values }) => values[place]) }
+    }
     if (of === "layers") {
       const { layers: x, by_layer: y } = this.histograms.find(({ t }) => t === meta.step && t <= last) ?? {
         layers: [],
