@@ -89,8 +89,10 @@ class Lanes:
 
     def in_double(self) -> "Lanes":
         """The same lanes with parameters of float64, of their own: what it computes leaves no trace."""
+        device = "cpu" if self.buffer.device.type == "mps" else self.buffer.device  # Apple's has no float64
         twin = copy.copy(self)
-        twin.buffer, twin._plain = self.buffer.to(torch.float64, copy=True), copy.deepcopy(self._plain).double()
+        twin.buffer = self.buffer.to(device, torch.float64, copy=True)
+        twin._plain = copy.deepcopy(self._plain).to(device, torch.float64)
         twin._stack()
         return twin
 

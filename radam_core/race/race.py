@@ -198,9 +198,7 @@ class Race:
     def _measure_sharpness(self, t: int, norms: Tensor, batch: Batch) -> Any:
         """Before the step, where its gradient was taken: [which of `SHARPNESS`, K]; nan for what was not measured, and
         for a lane that has stopped."""
-        doubled = tuple(x.double() if x.is_floating_point() else x for x in batch)
-        divisor = self.optimizer.divisor(norms)
-        told = self.sharpness.measure(lambda model: self.problem.loss(model, doubled), divisor, ~self.rounding)
+        told = self.sharpness.measure(self.problem.loss, batch, self.optimizer.divisor(norms), ~self.rounding)
         unknown = np.full(len(self.plan.lanes), np.nan, np.float32)
         found = np.stack([told.get(name, unknown) for name in SHARPNESS])
         found[:, self._gone(t + 1)] = np.nan

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from radam_core.race.frames import SHARPNESS
 from radam_core.race.lanes import Lanes
+from radam_core.race.problem import Batch
 
 PLAIN, PRECONDITIONED = SHARPNESS
 TURNS = (PRECONDITIONED, PLAIN)  # which is measured first: most lanes are Adam's
@@ -32,7 +33,7 @@ GRADIENTS = 1 + PRODUCTS  # at every step that is measured
 APART = 1e-9  # of two gradients, in all parameters together
 _LEAST = 1e-7  # a direction that the others contain but for this part of it adds nothing
 FloatArray = NDArray[np.float64]
-Losses = Callable[[nn.Module], Tensor]
+Loss = Callable[[nn.Module, Batch], Tensor]  # by lane
 
 
 class Sharpness:
@@ -49,14 +50,20 @@ class Sharpness:
         self._twin = None
 
     @torch.no_grad()
-    def measure(self, losses: Losses, divisor: Tensor, known: Tensor) -> dict[str, NDArray[np.float32]]:
-        """By lane, the one of `SHARPNESS` whose turn it is, given the losses of a model of float64 on a batch, P, and
-        which coordinates have a gradient at all ([K, N] each). It leaves no trace in the lanes."""
+    def measure(self, loss: Loss, batch: Batch, divisor: Tensor, known: Tensor) -> dict[str, NDArray[np.float32]]:
+        """By lane, the one of `SHARPNESS` whose turn it is, on a batch, given P and which coordinates have a gradient
+        at all ([K, N] each). It leaves no trace in the lanes."""
         name = TURNS[self.measured % len(TURNS)]
         self.measured += 1
         twin = self._twin = self._twin or self.lanes.in_double()
+        known, divisor = known.to(twin.buffer.device), divisor.to(twin.buffer)
+        batch = tuple(x.to(twin.buffer if x.is_floating_point() else twin.buffer.device) for x in batch)
+
+        def losses() -> Tensor:
+            return loss(twin.model, batch)
+
         gradient = self._gradient(twin, losses, None)
-        metric = divisor.double() if name == PRECONDITIONED else torch.ones_like(gradient)
+        metric = divisor if name == PRECONDITIONED else torch.ones_like(gradient)
 
         direction = self.best.get(name, gradient / metric)
         vectors: list[Tensor] = []
@@ -70,14 +77,14 @@ class Sharpness:
         self.best[name] = best
         return {name: values.astype(np.float32)}
 
-    def _gradient(self, twin: Lanes, losses: Losses, towards: Tensor | None) -> Tensor:
+    def _gradient(self, twin: Lanes, losses: Callable[[], Tensor], towards: Tensor | None) -> Tensor:
         """Where the lanes are, or beside it."""
         twin.buffer.copy_(self.lanes.buffer)
         if towards is not None:
             twin.buffer.add_(towards, alpha=APART)
         found = torch.empty_like(twin.grad)
         with torch.enable_grad():
-            twin.backward(losses(twin.model), found)
+            twin.backward(losses(), found)
         return found
 
 
