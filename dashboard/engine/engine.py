@@ -20,9 +20,9 @@ from dashboard.engine.jobs import JOBS
 from dashboard.engine.sharing import Sharing
 from dashboard.runs.feed import Status
 from dashboard.runs.feeds import Feeds
-from dashboard.runs.identity import code_version, recorded_id
+from dashboard.runs.identity import code_version, lane_ids, recorded_id
 from dashboard.runs.processes import Processes
-from dashboard.runs.states import ELSEWHERE, FINISHED, STOPPED
+from dashboard.runs.states import CUT_OFF, ELSEWHERE, FINISHED, OLDER_MESSAGE, STOPPED
 from dashboard.runs.store import Run, Store
 
 LONG_SECONDS = 120.0  # a run that will take longer counts as long
@@ -95,9 +95,11 @@ class Engine:
     def _take_up(self, run: str, wants: dict[str, str]) -> None:
         """A run that visitors of other processes want, or that a process had under way which is gone."""
         found = self.store.run(run)
+        assert self.processes is not None
         if found is None or isinstance(found.config, OwnConfig) or found.state == FINISHED:
-            assert self.processes is not None
             self.processes.end(run, found.state if found else STOPPED, "", wants)  # there is nothing to train
+        elif found.lanes != lane_ids(found.config):  # other lanes by now: the server was started again by newer code
+            self.processes.end(run, CUT_OFF, OLDER_MESSAGE, wants)
         else:
             self._race(found, wants, long=self.estimate(found.config).seconds > LONG_SECONDS)
 

@@ -162,8 +162,8 @@ _HELP = {
     "as long. Two halves tell how much of ψ is the luck of the draw: see “Spread of the adaptive rate ψ” below. The "
     "training itself stays the same to the bit.",
     "sharpness_every": "Every N steps (0 = never) the largest curvature of the loss is measured on the step’s batch: "
-    "see “Curvature” below. It takes three more gradients at each measured step. From one to the next it comes closer, "
-    "so that a large N tells less. The training itself stays the same to the bit.",
+    "see “Curvature” below. It takes three more gradients of float64 at each measured step, as long as six steps. From "
+    "one to the next it comes closer, so that a large N tells less. The training itself stays the same to the bit.",
 }
 
 

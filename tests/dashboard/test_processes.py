@@ -18,7 +18,7 @@ from dashboard.runs import alive
 from dashboard.runs.identity import lane_ids
 from dashboard.runs.processes import EXPIRED_SECONDS, MOST_HANDOVERS
 from dashboard.runs.records import Record
-from dashboard.runs.states import CUT_OFF, FAILED, FINISHED, PAUSED, QUEUED, STOPPED
+from dashboard.runs.states import CUT_OFF, FAILED, FINISHED, OLDER_MESSAGE, PAUSED, QUEUED, STOPPED
 from dashboard.runs.store import Store
 from dashboard.server import api
 from tests.dashboard.engines import config
@@ -247,6 +247,23 @@ def test_a_server_that_was_killed_goes_on_when_it_is_started_again(house):
     assert again.leads
     assert again.dispatcher.knows(run)
     assert again.wants(run, "ann") == "go"
+
+
+def test_a_run_that_older_code_was_training_is_cut_off_and_says_so(house, monkeypatch):
+    """A regression: its lanes have other ids by now, and whoever took it up trained nothing from then on, of no run."""
+    with monkeypatch.context() as older:
+        older.setattr("dashboard.runs.identity.code_version", lambda: "older")
+        lane_ids.cache_clear()
+        run = house.process().submit(config(), "ann")
+    lane_ids.cache_clear()
+    again = house.process()
+    house.after(EXPIRED_SECONDS + 1, again)
+    assert again.leads
+    assert not again.dispatcher.knows(run)
+    assert (again.run(run).state, again.run(run).message) == (CUT_OFF, OLDER_MESSAGE)
+    new = again.submit(config(), "ann")
+    assert new != run
+    assert again.dispatcher.knows(new)
 
 
 def test_a_process_that_the_system_knows_to_be_gone_is_not_waited_for(house, two):
