@@ -4,9 +4,9 @@ from dashboard.asked.norms import DENSE_STEPS, SHARPNESS_EVERY
 from dashboard.browser.panel import Panel
 
 _ESTIMATE = (
-    f"Measured on the step’s own batch, every {SHARPNESS_EVERY} steps by turns with the other chart. A search from below, "
-    "which each measured step takes on from where the last one ended: the first points are guesses, later ones come to "
-    "0.8 to 0.9 of the largest eigenvalue in the median, and to a tenth at worst."
+    f"Measured on the step’s own batch, every {SHARPNESS_EVERY} steps by turns with the other chart. A search from "
+    "below, which each measured step takes on from where the last one ended: the first points are guesses, later ones "
+    "come to 0.8 to 0.9 of the largest eigenvalue in the median, and to a tenth at worst."
 )
 
 NORM_PANELS = (
