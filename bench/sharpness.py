@@ -51,7 +51,7 @@ def _shares(config: RaceConfig) -> Iterator[tuple[int, float]]:
     def compared(t: int, *given: Any) -> Any:
         own = race.sharpness
         longer = Sharpness(race.lanes, products=LONGER)
-        longer.measured = own.measured
+        longer.turn = own.turn
         measured = measure(t, *given)
         if next(asked) % EVERY == 0:
             longer.best = dict(own.best)

@@ -12,6 +12,7 @@ FINAL_STEPS = 20
 LEAST_STACKED = 2  # lanes: kernels round otherwise for one, so that a lane that races alone has a twin beside it
 HALVED = 2.3  # times as long takes a step that runs the halves of its batch, too (2.2 to 2.6: bench race)
 SHARP = 6  # steps that a measurement of the sharpness takes: three gradients, of float64 (5.2 to 9.3: bench sharpness)
+SHARP_START = 30  # ... and the search at the start: seventeen
 LATER_HISTOGRAMS = 8  # evenly over what remains of a run
 
 
@@ -79,7 +80,7 @@ class RacePlan:
 
 def plain_steps(steps: int, half_batch_steps: int, sharpness_every: int = 0) -> float:
     """How many steps that measure neither half batches nor sharpness take as long."""
-    sharp = SHARP * (steps // sharpness_every + 1) if sharpness_every else 0
+    sharp = SHARP_START + SHARP * (steps // sharpness_every) if sharpness_every else 0
     return steps + (HALVED - 1) * min(steps, half_batch_steps) + sharp
 
 

@@ -199,8 +199,8 @@ class Race:
         """Before the step, where its gradient was taken: [which of `SHARPNESS`, K]; nan for what was not measured, and
         for a lane that has stopped."""
         told = self.sharpness.measure(self.problem.loss, batch, self.optimizer.divisor(norms), ~self.rounding)
-        unknown = np.full(len(self.plan.lanes), np.nan, np.float32)
-        found = np.stack([told.get(name, unknown) for name in SHARPNESS])
+        unknown = np.full(len(self.plan.lanes), np.nan)
+        found = np.stack([told.get(name, unknown) for name in SHARPNESS]).astype(np.float32)
         found[:, self._gone(t + 1)] = np.nan
         by_torch = [k for k, lane in enumerate(self.plan.lanes) if lane.method.by_torch]
         found[SHARPNESS.index(PRECONDITIONED), by_torch] = np.nan  # what they divide by is not known here

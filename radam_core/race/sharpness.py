@@ -6,13 +6,14 @@ P = diag(sqrt(v-hat) + eps), so that what counts is the largest eigenvalue of P^
 it must stay below (2 + 2 beta1) / ((1 - beta1) lr), 38/lr at 0.9 (Cohen et al. 2022, "Adaptive gradient methods at the
 edge of stability").
 
-Both are the largest values of a quotient, x'Hx / x'x and x'Hx / x'Px, and the measured steps take them by turns. Such a
-step makes the best of two directions (Rayleigh and Ritz): the one that this quotient found last time, and the one in
-which the quotient rises most from there. From below it comes closer with every one.
+Both are the largest values of a quotient, x'Hx / x'x and x'Hx / x'Px. They are searched for from below: the next
+direction is the one in which the quotient rises most, and what is found is the best of all that were taken (Rayleigh
+and Ritz). At the start, before the first update, both are searched for until they stand still. From then on the
+measured steps take them by turns, with two directions each: the best one of last time, and one more.
 
-H times a vector is the difference of two gradients, so that this takes three. They are of float64, a thousand-millionth
-apart: in float32 they would have to be so far apart that thousands of ReLUs turn on or off between them, and what those
-add is no curvature. (It was measured so before, and was wrong by up to fifty times.)
+H times a vector is the difference of two gradients, so that such a step takes three. They are of float64, a
+thousand-millionth apart: in float32 they would have to be so far apart that thousands of ReLUs turn on or off between
+them, and what those add is no curvature. (It was measured so before, and was wrong by up to fifty times.)
 """
 
 from collections.abc import Callable, Sequence
@@ -27,9 +28,10 @@ from radam_core.race.lanes import Lanes
 from radam_core.race.problem import Batch
 
 PLAIN, PRECONDITIONED = SHARPNESS
-TURNS = (PRECONDITIONED, PLAIN)  # which is measured first: most lanes are Adam's
+TURNS = (PRECONDITIONED, PLAIN)
 PRODUCTS = 2  # of H with a vector
-GRADIENTS = 1 + PRODUCTS  # at every step that is measured
+GRADIENTS = 1 + PRODUCTS  # at every step that is measured, but for the start
+AT_START = 8  # products for each: six were enough in all races that were tried, where two found a tenth
 APART = 1e-9  # of two gradients, in all parameters together
 _LEAST = 1e-7  # a direction that the others contain but for this part of it adds nothing
 FloatArray = NDArray[np.float64]
@@ -42,7 +44,7 @@ class Sharpness:
     def __init__(self, lanes: Lanes, products: int = PRODUCTS) -> None:
         self.lanes, self.products = lanes, products
         self.best: dict[str, Tensor] = {}  # [K, N] each
-        self.measured = 0
+        self.turn = 0
         self._twin: Lanes | None = None  # of float64
 
     def keep(self, rows: Sequence[int]) -> None:
@@ -50,11 +52,9 @@ class Sharpness:
         self._twin = None
 
     @torch.no_grad()
-    def measure(self, loss: Loss, batch: Batch, divisor: Tensor, known: Tensor) -> dict[str, NDArray[np.float32]]:
-        """By lane, the one of `SHARPNESS` whose turn it is, on a batch, given P and which coordinates have a gradient
+    def measure(self, loss: Loss, batch: Batch, divisor: Tensor, known: Tensor) -> dict[str, FloatArray]:
+        """By lane, those of `SHARPNESS` whose turn it is, on a batch, given P and which coordinates have a gradient
         at all ([K, N] each). It leaves no trace in the lanes."""
-        name = TURNS[self.measured % len(TURNS)]
-        self.measured += 1
         twin = self._twin = self._twin or self.lanes.in_double()
         known, divisor = known.to(twin.buffer.device), divisor.to(twin.buffer)
         batch = tuple(x.to(twin.buffer if x.is_floating_point() else twin.buffer.device) for x in batch)
@@ -63,19 +63,27 @@ class Sharpness:
             return loss(twin.model, batch)
 
         gradient = self._gradient(twin, losses, None)
-        metric = divisor if name == PRECONDITIONED else torch.ones_like(gradient)
+        metrics = {PRECONDITIONED: divisor, PLAIN: torch.ones_like(gradient)}
 
-        direction = self.best.get(name, gradient / metric)
-        vectors: list[Tensor] = []
-        bent: list[Tensor] = []
-        for _ in range(self.products):
-            vectors.append(_unit(direction * known))
-            bent.append((self._gradient(twin, losses, vectors[-1]) - gradient).mul_(known).div_(APART))
-            values, parts = _largest(_gram(vectors, bent), _gram(vectors, [vector * metric for vector in vectors]))
-            best = _combined(vectors, parts)
-            direction = _combined(bent, parts) / metric - torch.as_tensor(values).to(best).unsqueeze(1) * best
-        self.best[name] = best
-        return {name: values.astype(np.float32)}
+        def search(name: str, products: int) -> FloatArray:
+            metric = metrics[name]
+            direction = self.best.get(name, gradient / metric)
+            vectors: list[Tensor] = []
+            bent: list[Tensor] = []
+            for _ in range(products):
+                vectors.append(_unit(direction * known))
+                bent.append((self._gradient(twin, losses, vectors[-1]) - gradient).mul_(known).div_(APART))
+                values, parts = _largest(_gram(vectors, bent), _gram(vectors, [vector * metric for vector in vectors]))
+                best = _combined(vectors, parts)
+                direction = _combined(bent, parts) / metric - torch.as_tensor(values).to(best).unsqueeze(1) * best
+            self.best[name] = best
+            return values
+
+        if not self.best:
+            return {name: search(name, AT_START) for name in TURNS}
+        name = TURNS[self.turn % len(TURNS)]
+        self.turn += 1
+        return {name: search(name, self.products)}
 
     def _gradient(self, twin: Lanes, losses: Callable[[], Tensor], towards: Tensor | None) -> Tensor:
         """Where the lanes are, or beside it."""
