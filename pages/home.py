@@ -12,16 +12,17 @@ RACE = "figure-1"
 
 st.title("RAdam's $r_t$ is a warmup whose length $\\beta_2$ sets")
 st.markdown(
-    "Adam is often given a slow start. How slow is tuned by hand, or follows a rule of thumb such as the dashed line below. The paper "
-    "*On the Variance of the Adaptive Learning Rate and Beyond* (RAdam, 2020) derives $r_t$ from the variance of Adam's "
-    "adaptive rate, so that nothing but $\\beta_2$ is left to choose. Whether that is the length your task needs is another "
-    "question. Here you can take its formulas, its approximations and the debate about them into your hands."
+    "The optimizer Adam is often given a slow start, a *warmup*. How slow is tuned by hand, or follows a rule of thumb such as the "
+    "dashed line below. The paper *On the Variance of the Adaptive Learning Rate and Beyond* (RAdam, 2020) derives a factor "
+    "$r_t$ of the learning rate from how uncertain Adam's step sizes are while the average $v$ of its squared gradients holds few of "
+    "them. How long $v$ remembers is what $\\beta_2$ says, so that no length is left to choose. Whether that is the length your task "
+    "needs is another question. Here you can take its formulas, its approximations and the debate about them into your hands."
 )
 if is_recorded(RACE):
     chart(
         moving_race(RACE),
         "home-race",
-        alt="The losses of eight optimizers on one problem as they grew: Adam stays where it began, the slow starts learn",
+        alt="The losses of eight optimizers on one problem as they grew: Adam stays high, the slow starts learn",
         height=330,
         play=True,
     )

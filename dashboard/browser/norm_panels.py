@@ -4,9 +4,9 @@ from dashboard.asked.norms import DENSE_STEPS, SHARPNESS_EVERY
 from dashboard.browser.panel import Panel
 
 _ESTIMATE = (
-    f"Measured on the step’s own batch, every {SHARPNESS_EVERY} steps by turns with the other chart. A search from "
-    "below, which each measured step takes on from where the last one ended: the first points are guesses, later ones "
-    "come to 0.8 to 0.9 of the largest eigenvalue in the median, and to a tenth at worst."
+    "Measured on the step’s own batch. Step 1 is searched until nothing changes; then every "
+    f"{SHARPNESS_EVERY} steps, by turns with the other chart, the search goes on from where it last was: from below, "
+    "to 0.8 to 0.9 of the true value in the median, while the worst point is only a tenth of it."
 )
 
 NORM_PANELS = (
@@ -47,8 +47,8 @@ NORM_PANELS = (
         "Largest eigenvalue of the Hessian after Adam’s division of the gradient by √v̂ + ε. "
         f"{_ESTIMATE} Dotted, in the lane’s colour: 38/α<sub>t</sub>, up to which a step of the rate α<sub>t</sub> is "
         "stable at β<sub>1</sub> = 0.9 on a loss that bends alike everywhere (Cohen et al. 2022). α<sub>t</sub> is "
-        "what warmup, decay and r<sub>t</sub> leave of the learning rate; steps by momentum alone have no such limit. "
-        "A curve above its limit is a warning, and no proof that the run fails.",
+        "what warmup, decay and r<sub>t</sub> leave of the learning rate; steps by momentum alone have no limit in "
+        "this chart. Adam often trains well at its limit; far above it a step raises the loss, at least for a while.",
         "Preconditioned sharpness of every lane beside 38 over the rate in force, Post-LN left and Pre-LN right",
         height=360,
         wide=True,

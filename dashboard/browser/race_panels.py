@@ -109,8 +109,8 @@ PANELS = (
         "curvature",
         "Curvature, and what each rate bears",
         "Sharpness is the largest eigenvalue of the Hessian on the step’s own batch; above, as Adam sees it, with "
-        "gradients divided by √v̂ + ε. The measured steps take the two by turns, and search on from below from where "
-        "the last one ended: the first points are guesses. Dotted, in the lane’s colour: above "
+        "gradients divided by √v̂ + ε. From step 1 on, which is searched until nothing changes, measured steps "
+        "take the two by turns, and search on from below from where it last was. Dotted, in the lane’s colour: above "
         "(2 + 2β<sub>1</sub>)/((1 − β<sub>1</sub>) α<sub>t</sub>), 38/α<sub>t</sub> at "
         "β<sub>1</sub> 0.9, up to which Adam’s steps are stable; a momentum-only step has no such limit. Below "
         "2/α<sub>t</sub>, the limit of gradient descent without momentum, for comparison: no adaptive lane has it. "

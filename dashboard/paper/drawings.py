@@ -8,6 +8,7 @@ from dashboard.browser.chart import Drawing, drawn_once
 from dashboard.evidence.findings import Findings
 from dashboard.evidence.norms import SWEEP
 from dashboard.evidence.steps import grid_steps
+from dashboard.figures.look import GREY
 from dashboard.figures.moving import moving_race_figure
 from dashboard.figures.norms import rates_by_norm_figure
 from dashboard.figures.pairs import Pair, Side, pair_figure
@@ -66,7 +67,7 @@ def _pair(found: Findings, claim: Claim) -> Pair:
     seen, labels = compare(found, claim), [contender.label for contender in found.config.contenders]
     colors = dict(zip(labels, (style.color for style in contender_styles(found.config)), strict=True))
     one = Side(claim.one_name, colors[claim.one], tuple(seen.one.values()))
-    other = Side(claim.other_name, colors[claim.other], tuple(seen.other.values()))
+    other = Side(claim.other_name, colors.get(claim.other, GREY), tuple(seen.other.values()))
     return Pair(claim.measure.name, one, other, tuple(seen.one), seen.held.in_cases, claim.measure.scale)
 
 

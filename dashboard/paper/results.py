@@ -12,12 +12,13 @@ from dashboard.evidence.findings import Findings
 from dashboard.evidence.outcomes import number
 from dashboard.paper.claims import NOT_HERE, Held, Judged, alike, below, row_verdict
 from dashboard.paper.measures import by_seed, spoken
-from dashboard.paper.rows import ALIKE, ROWS, Claim, Row
+from dashboard.paper.rows import ALIKE, LEARNS, ROWS, Claim, Row
 from dashboard.paper.theory import THEORY
 from dashboard.recorded.form import FOLDER, Made, path_of, read
 from dashboard.recorded.loading import is_older
 from dashboard.remembered import shared
 from dashboard.runs.outlines import from_json
+from radam_core.evidence import LEARNED
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,11 @@ class Compared:
 
 def compare(found: Findings, claim: Claim) -> Compared:
     one = by_seed(found, claim.one, claim.measure, claim.one_at)
+    if claim.kind == LEARNS:
+        costs = found.config.baseline(0)
+        assert costs is not None
+        half = dict.fromkeys(one, LEARNED * costs)
+        return Compared(one, half, below(one, half))
     other = by_seed(found, claim.other, claim.measure, claim.other_at)
     return Compared(one, other, alike(one, other, claim.tolerance) if claim.kind == ALIKE else below(one, other))
 
@@ -100,11 +106,15 @@ def judge(found: Findings, claim: Claim) -> Judged:
     seen = compare(found, claim)
     text = (
         f"{claim.measure.name}: {claim.one_name}: {spoken(seen.one, claim.measure)}, claimed {claim.claimed} "
-        f"{claim.other_name}: {spoken(seen.other, claim.measure)}: so in {seen.held.count} seeds"
+        f"{claim.other_name}: {_told(seen.other, claim)}: so in {seen.held.count} seeds"
     )
     return Judged(
         text, seen.held.verdict, seen.held.count, {seed: (seen.one[seed], seen.other[seed]) for seed in seen.one}
     )
+
+
+def _told(other: Mapping[object, float], claim: Claim) -> str:
+    return spoken(other, claim.measure) if claim.other else claim.measure.text(next(iter(other.values())))
 
 
 def result(row: Row, folder: Path = FOLDER) -> Result:

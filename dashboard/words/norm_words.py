@@ -4,7 +4,7 @@ over rates and seeds."""
 import numpy as np
 
 from dashboard.asked.norms import NORMS
-from dashboard.evidence.findings import Findings, Rate
+from dashboard.evidence.findings import Findings
 from dashboard.evidence.norms import DEPTH, largest_rate, lines_of_norm
 from radam_core.evidence import LEARNED
 
@@ -15,26 +15,27 @@ INTRODUCTION = (
 )
 READINGS = {
     "The gradient's size": (
-        "What differs from the start is *where* the gradient is large. By their mean-field argument, the layers near the output "
-        "of a Post-LN Transformer have large gradients at initialisation, so that a large rate there is unstable, and "
-        "warmup is a way around it; in Pre-LN they are smaller the deeper the model is, and its warmup can be left out. "
-        "Look at the gradients at step 1, from left to right.\n\n"
+        "What differs from the start is *where* the gradient is large. Xiong et al. calculate, for very wide networks with "
+        "random weights, that the layers near the output of a Post-LN Transformer have large gradients at initialisation, so "
+        "that a large rate there is unstable, and warmup is a way around it; in Pre-LN they are smaller the deeper the model "
+        "is, and its warmup can be left out. Look at the gradients at step 1, from left to right.\n\n"
         "An objection: Adam divides every coordinate by the size of its own gradient, and a factor that all steps share "
         "drops out of its update.\n\n"
         "*Xiong et al., On Layer Normalization in the Transformer Architecture, ICML 2020.*"
     ),
     "Curvature": (
-        "A rate is too large if the loss bends too sharply for it. The main benefit of warmup, they find, is that the "
-        "network bears larger rates: small steps first lead to where the loss is flatter, before the rate has risen. "
-        "For Adam it is the preconditioned sharpness that counts, which they find to be large early on. Look at whether it is "
-        "so here, whether a lane's curve meets its dotted limit, and what its loss does then.\n\n"
-        "An objection: the limit is that of a quadratic and of full batches, and the curve is an estimate from below.\n\n"
+        "A rate is too large if the loss bends too sharply for it. The main benefit of warmup, Kalra & Barkeshli find, is that "
+        "the network bears larger rates: as the rate rises, training is pushed to places where the loss bends less, or has "
+        "come there by itself. For Adam it is the preconditioned sharpness that counts, which they find to be large early "
+        "on. Look at whether it is so here, whether a lane's curve meets its dotted limit, and what its loss does then.\n\n"
+        "An objection: the limit is that of a quadratic, of full batches and of a $v$ that stands still, and after step 1 the "
+        "curve is an estimate from below.\n\n"
         "*Kalra & Barkeshli, Why Warmup the Learning Rate? Underlying Mechanisms and Improvements, NeurIPS 2024.*"
     ),
     "Variance": (
         "Early on the adaptive rate rests on few gradients and varies too much; warmup and $r_t$ hold that variance "
-        "down. Its formula contains $\\beta_2$ and $t$, and nothing of the model: taken alone, it asks for the same slow "
-        "start in both columns. Look at whether Adam fares alike in them.\n\n"
+        "down. The formula of $r_t$ contains $\\beta_2$ and $t$ and nothing of the model, since the gradients' size cancels: "
+        "taken alone, it asks for the same slow start in both columns. Look at whether Adam fares alike in them.\n\n"
         "An objection: how much harm the same variance does may well depend on where the norm stands, and no chart here "
         "measures that.\n\n"
         "*Liu et al., On the Variance of the Adaptive Learning Rate and Beyond, ICLR 2020.*"
@@ -51,16 +52,16 @@ def over_seeds_words(found: Findings) -> str:
     """Which rates each method bears, by the norm, and how that is counted."""
     config = found.config
     rates = sorted({rate.lr for one in found.lines for rate in one.rates})
-    told = [
+    head = (
         f"The runs above are one seed at one rate. Here each method has {len(rates)} rates, from {rates[0]:g} to {rates[-1]:g}, and "
         f"{len(config.seeds)} seeds, at depth {DEPTH} and over {config.steps} steps. Up to which rate does every seed learn, that is, end "
-        f"below {LEARNED:.0%} of what it costs to ignore the input (dashed)? And where does it end there, in the mean?"
-    ]
+        f"below {LEARNED:.0%} of what it costs to ignore the input (dashed)? And where does it end best, in the mean?"
+    )
+    rows = ["| | | learns up to | best end |", "|---|---|---|---|"]
     for norm, name in NORMS.items():
-        borne = [f"{method} {_borne(largest_rate(one))}" for method, one in lines_of_norm(found, norm).items()]
-        told.append(f"- **{name}**: {'; '.join(borne)}.")
-    return "\n".join(told)
-
-
-def _borne(rate: Rate | None) -> str:
-    return f"up to {rate.lr:g}, ending at {np.mean(rate.ends):.2g}" if rate else "not even at the smallest"
+        for method, one in lines_of_norm(found, norm).items():
+            borne, best = largest_rate(one), one.best
+            up_to = "no rate" if borne is None else f"{borne.lr:g}" + (", the largest" if borne.lr == rates[-1] else "")
+            end = f"{np.mean(best.ends):.2g} at {best.lr:g}" if best else ""
+            rows.append(f"| **{name}** | {method} | {up_to} | {end} |")
+    return head + "\n\n" + "\n".join(rows)

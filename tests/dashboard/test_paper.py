@@ -12,16 +12,26 @@ import pytest
 from dashboard.__main__ import main
 from dashboard.asked.presets import PRESETS
 from dashboard.asked.sweep_config import SweepConfig
-from dashboard.asked.sweep_presets import SWEEPS, contender
+from dashboard.asked.sweep_presets import MAP_RATES, SWEEPS, contender
 from dashboard.evidence.findings import Findings
 from dashboard.evidence.outcomes import CellOutcome, Outcome
 from dashboard.navigation import PAGES
 from dashboard.paper import drawings
 from dashboard.paper.claims import AGREES, DIFFERS, NOT_HERE, PARTLY, Judged, alike, below, row_verdict
 from dashboard.paper.command import BEGIN, END, markdown
-from dashboard.paper.measures import ACCURACY_RANGE, FAILED_RATES, FINAL_LOSS, by_seed, gradient_at, metric, spoken
+from dashboard.paper.measures import (
+    ACCURACY_RANGE,
+    EXACT_MATCH,
+    FAILED_RATES,
+    FINAL_LOSS,
+    PERPLEXITY,
+    by_seed,
+    gradient_at,
+    metric,
+    spoken,
+)
 from dashboard.paper.results import judge, recorded_findings, result, results
-from dashboard.paper.rows import ALIKE, BELOW, ROWS, Claim
+from dashboard.paper.rows import ALIKE, BELOW, LEARNS, ROWS, Claim
 from dashboard.recorded.catalogue import catalogue
 from dashboard.recorded.form import path_of, read
 from dashboard.runs.outlines import from_json
@@ -150,6 +160,37 @@ def test_claims_about_an_invented_sweep():
     assert best.text.endswith(": so in 0 of 2 seeds")
 
 
+def test_what_the_readings_say_of_lanes_that_are_not_judged():
+    figure_1, rates, text = (recorded_findings(name)[0] for name in ("figure-1", "map", "language-model"))
+    labels = ("Adam-eps 1e-2", "Adam + warmup 200")
+    large_eps, warm = (by_seed(figure_1, label, FINAL_LOSS, {}) for label in labels)
+    assert all(loss < 0.5 * 2.8207 for loss in large_eps.values()), "it learns"
+    assert statistics.mean(large_eps.values()) > statistics.mean(warm.values()), "and ends above the warmup of 200"
+    exact = by_seed(figure_1, "Adam + warmup 50", EXACT_MATCH, {})
+    assert sum(share < 0.5 for share in exact.values()) == 1, "it fails at one seed of five"
+    assert len(exact) == 5
+    failed = by_seed(rates, "Adam + warmup", FAILED_RATES, {"warmup_steps": 1000})
+    assert all(count <= 1 for count in failed.values()), "it learns at nearly all of the eight rates"
+    for seed in failed:
+        spans = {}
+        for label, at in (("RAdam", {}), ("Adam + warmup", {"warmup_steps": 0})):
+            ends = [by_seed(rates, label, FINAL_LOSS, {"lr": lr, **at})[seed] for lr in MAP_RATES]
+            spans[label] = max(ends) / min(ends)
+        assert spans["RAdam"] > spans["Adam + warmup"], "by the decades the order is the other way round"
+    adam, warmed = (by_seed(text, label, PERPLEXITY, {}) for label in ("Adam", "Adam + warmup"))
+    assert statistics.mean(warmed.values()) > statistics.mean(adam.values())
+
+
+def test_a_lane_is_claimed_to_learn_by_half_of_the_baseline():
+    """Of `numbers` it is 2.8207."""
+    found = recorded_findings("figure-1")[0]
+    told = judge(found, Claim(FINAL_LOSS, "RAdam", LEARNS))
+    assert "claimed below half of what it costs to ignore the input: 1.41: so in 5 of 5 seeds" in told.text
+    assert told.verdict == AGREES
+    assert {sides[1] for sides in told.by_seed.values()} == {2.8207 / 2}
+    assert judge(found, Claim(FINAL_LOSS, "Adam", LEARNS)).verdict == DIFFERS
+
+
 def test_rows_have_names_of_their_own_and_pages_that_open_them():
     assert len({row.name for row in ROWS}) == len(ROWS)
     pages = {page.name for page in PAGES}
@@ -229,7 +270,11 @@ def test_a_second_reading_of_the_recorded_numbers_gives_the_same_verdict(row):
 
     worst = 2
     for claim, judged in zip(row.claims, result(row).judged, strict=True):
-        one, other = values(claim.one, claim.measure, claim.one_at), values(claim.other, claim.measure, claim.other_at)
+        one = values(claim.one, claim.measure, claim.one_at)
+        if claim.kind == LEARNS:
+            other = dict.fromkeys(config.seeds, 2.8207 / 2)
+        else:
+            other = values(claim.other, claim.measure, claim.other_at)
         gaps = [other[seed] - one[seed] for seed in config.seeds]
         gap = statistics.mean(other.values()) - statistics.mean(one.values())
         if claim.kind == ALIKE:
