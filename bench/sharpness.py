@@ -23,7 +23,7 @@ from radam_core.race.sharpness import Sharpness
 from radam_core.race.threads import one_thread
 
 LONGER = 30  # products
-EVERY = 7  # of the measured steps one is compared: odd, so that both kinds have their turn
+EVERY = 3  # of the measured steps one is compared: odd, so that both kinds have their turn
 FIRST = 15  # the first steps' directions are guesses still
 NEVER = 10**6
 
@@ -58,7 +58,7 @@ def _shares(config: RaceConfig) -> Iterator[tuple[int, float]]:
             race.sharpness = longer
             largest = measure(t, *given)
             race.sharpness = own
-            found.extend((t, float(share)) for share in (measured / largest)[np.isfinite(measured)])
+            found.extend((t, float(share)) for share in (measured / largest)[np.isfinite(largest)])
         return measured
 
     race._measure_sharpness = compared  # type: ignore[method-assign, assignment]
