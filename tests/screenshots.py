@@ -39,7 +39,7 @@ def photograph(browser: Browser, address: str, name: str, theme: Theme) -> None:
     link = "" if name == PAGES[0].name else RECORDED.get(name, name)
     with opened(browser, f"{address}/{link}", theme=theme) as page:
         if name in RECORDED:
-            page.wait_for_function("() => document.querySelector('[data-run]').dataset.state === 'finished'")
+            page.wait_for_function("() => document.querySelector('[data-run]')?.dataset.state === 'finished'")
         page.wait_for_timeout(3500)  # the first page's picture moves, and charts that come into view are drawn
         page.screenshot(path=DOCS / f"{name}-{theme}.png")
 

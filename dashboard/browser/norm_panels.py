@@ -6,7 +6,7 @@ from dashboard.browser.panel import Panel
 _ESTIMATE = (
     "Measured on the step’s own batch. Step 1 is searched until nothing changes; then every "
     f"{SHARPNESS_EVERY} steps, by turns with the other chart, the search goes on from where it last was: from below, "
-    "to 0.8 to 0.9 of the true value in the median, while the worst point is only a tenth of it."
+    "to about 0.9 of the true value in the median, and at the worst point to 0.09 of it."
 )
 
 NORM_PANELS = (

@@ -59,9 +59,10 @@ def over_seeds_words(found: Findings) -> str:
     )
     rows = ["| | | learns up to | best end |", "|---|---|---|---|"]
     for norm, name in NORMS.items():
+        unbroken = name.replace("-", "\u2011")
         for method, one in lines_of_norm(found, norm).items():
             borne, best = largest_rate(one), one.best
             up_to = "no rate" if borne is None else f"{borne.lr:g}" + (", the largest" if borne.lr == rates[-1] else "")
             end = f"{np.mean(best.ends):.2g} at {best.lr:g}" if best else ""
-            rows.append(f"| **{name}** | {method} | {up_to} | {end} |")
+            rows.append(f"| **{unbroken}** | {method} | {up_to} | {end} |")
     return head + "\n\n" + "\n".join(rows)

@@ -202,9 +202,9 @@ def test_the_largest_rate_that_is_borne_of_an_invented_sweep():
         rates = {name: largest_rate(line) for name, line in lines.items()}
         assert {name: rate and rate.lr for name, rate in rates.items()} == borne
     told = over_seeds_words(found)
-    assert "| **Post-LN** | Adam | 0.001 | 0.1 at 0.001 |" in told
-    assert "| **Post-LN** | RAdam | no rate | 0.1 at 0.002 |" in told
-    assert "| **Pre-LN** | Adam | 0.032, the largest | 0.1 at 0.001 |" in told
+    assert "| **Post\u2011LN** | Adam | 0.001 | 0.1 at 0.001 |" in told
+    assert "| **Post\u2011LN** | RAdam | no rate | 0.1 at 0.002 |" in told
+    assert "| **Pre\u2011LN** | Adam | 0.032, the largest | 0.1 at 0.001 |" in told
     known = largest_rate(lines_of_norm(invented(open_cells=7), "pre")["RAdam"])
     assert known is not None
     assert known.lr == 0.004, "what is open bears nothing yet"
@@ -233,11 +233,12 @@ def test_the_page_tells_what_was_recorded_over_rates_and_seeds():
         outcome = from_json(recorded.outline)
         of_label = ends.setdefault(config.contenders[cell.contender].label, {})
         of_label.setdefault(cell.values["lr"], []).append(outcome.final_loss)
-    told = next(element.value for element in open_page("norms").markdown if "**Pre-LN** |" in element.value)
+    told = next(element.value for element in open_page("norms").markdown if "**Pre\u2011LN** |" in element.value)
     for label, by_rate in ends.items():
         assert {len(losses) for losses in by_rate.values()} == {3}
         borne = [rate for rate in RATES if all(loss < 0.5 * 2.8207 for r in RATES if r <= rate for loss in by_rate[r])]
         method, _, norm = label.rpartition(", ")
         up_to = (f"{borne[-1]:g}" + (", the largest" if borne[-1] == RATES[-1] else "")) if borne else "no rate"
         best = min(RATES, key=lambda rate: np.mean(by_rate[rate]))
-        assert f"| **{norm}** | {method} | {up_to} | {np.mean(by_rate[best]):.2g} at {best:g} |" in told
+        unbroken = norm.replace("-", "\u2011")
+        assert f"| **{unbroken}** | {method} | {up_to} | {np.mean(by_rate[best]):.2g} at {best:g} |" in told
