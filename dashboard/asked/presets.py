@@ -150,7 +150,8 @@ PRESETS: dict[str, Preset] = {
         steps=protocol.STEPS,
     ),
     "digits": _preset(
-        "A ResNet with batch norm, a counterexample: at these rates all four methods reach 96.9% or more at each of five seeds.",
+        "A ResNet with batch norm, a counterexample: at these rates all four methods learn at each of five seeds, with or without "
+        "a slow start.",
         "digits",
         [
             lane("adam", 1e-2),
@@ -163,6 +164,16 @@ PRESETS: dict[str, Preset] = {
         "The paper's Appendix C on digits: what the first eight steps do, at lr 0.1.",
         "digits",
         [lane(name, 0.1) for name in ("radam", "adam-4-radam", "sgd-4-adam-8-radam", "adam")],
+        dense_steps=8,
+    ),
+    "appendix-c-numbers": _preset(
+        "The same first eight steps where a slow start matters: number words at lr 6e-3 and β₂ 0.99, with a linear decay.",
+        "numbers",
+        [
+            lane(name, protocol.LR, beta2=protocol.BETA2, decay="linear")
+            for name in ("radam", "adam-4-radam", "sgd-4-adam-8-radam", "adam")
+        ],
+        steps=500,
         dense_steps=8,
     ),
     "language-model": _preset(

@@ -1,4 +1,4 @@
-"""Puts the recordings into the store, when the server starts: those that are new or have changed since.
+"""Finds the recordings, and puts them into the store when the server starts: those that are new or have changed since.
 
 `RADAM_LAB_RECORDINGS` names another folder of them, or with "none" says that there shall be none.
 """
@@ -12,11 +12,13 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dashboard.recorded.form import ENDING, FOLDER, Made, read
+from dashboard.recorded.catalogue import catalogue
+from dashboard.recorded.form import ENDING, FOLDER, Made, Recording, made_path, path_of, read
 from dashboard.runs.identity import code_version
 from dashboard.runs.store import Store
 
 NONE = "none"
+UNREADABLE = (ValueError, KeyError, TypeError, EOFError, OSError)
 log = logging.getLogger(__name__)
 
 
@@ -25,18 +27,34 @@ def folder() -> Path | None:
     return None if given == NONE else Path(given) if given else FOLDER
 
 
+def recording(name: str, where: Path | None = None) -> Recording | None:
+    """One of the catalogue, if it is there, can be read, and is of the configuration that has this name."""
+    where = where or folder()
+    path = where and path_of(name, where)
+    if path is None or not path.exists():
+        return None
+    try:
+        found = read(path)
+    except UNREADABLE as error:
+        log.warning("The recording %s cannot be used: %s", path.name, error)
+        return None
+    return found if found.config == catalogue()[name] else None
+
+
 def load(store: Store, where: Path | None = None) -> int:
     """How many were taken in. A file that cannot be read is passed over, and said."""
     where = where or folder()
     known = {json.loads(text)["file"] for text in store.recordings().values()}
     taken = 0
     for path in sorted(where.glob(f"*{ENDING}")) if where else ():
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        beside = made_path(path)
+        both = path.read_bytes() + (beside.read_bytes() if beside.exists() else b"")
+        digest = hashlib.sha256(both).hexdigest()[:16]
         if digest in known:
             continue
         try:
             found = read(path)
-        except (ValueError, KeyError, TypeError, EOFError, OSError) as error:
+        except UNREADABLE as error:
             log.warning("The recording %s cannot be used: %s", path.name, error)
             continue
         lanes = [(lane.outline, lane.records) for lane in found.lanes]

@@ -92,7 +92,7 @@ def _seconds_before(path: Path) -> float:
         before = read(path).made
     except (OSError, ValueError, KeyError, TypeError):
         return 0.0
-    return before.seconds if (before.code, before.machine) == (code_version(), machine()) else 0.0
+    return before.seconds if (before.code, before.packages, before.machine) == here() else 0.0
 
 
 def _train(engine: Engine, config: RunConfig, what: str) -> float:
@@ -116,8 +116,13 @@ def recorded(store: Store, config: RunConfig, seconds: float) -> Recording:
         records = store.records(identity)
         outline = outline_of(config, place, records)
         lanes.append(RecordedLane(outline, tuple(records) if config.kind == "race" else ()))
-    made = Made(code_version(), ", ".join(PACKAGES), machine(), f"{datetime.now(UTC):%Y-%m-%d}", round(seconds, 1))
+    made = Made(*here(), f"{datetime.now(UTC):%Y-%m-%d}", round(seconds, 1))
     return Recording(config, made, tuple(lanes))
+
+
+def here() -> tuple[str, str, str]:
+    """All that decides a number: it is the same bit for bit where these are."""
+    return code_version(), ", ".join(PACKAGES), machine()
 
 
 def machine() -> str:

@@ -1,8 +1,8 @@
 """What a run and a lane are known by: a hash of all that decides their numbers, and of the code that computes them.
 
 So the same question is answered once, whoever asks it and whichever lanes race beside it. The version of that code is a
-hash over its source files and its packages, not a constant that somebody has to remember to raise: an id promises the
-same records, and a stale promise would go unnoticed.
+hash over its source files, not a constant that somebody has to remember to raise; an id is of that and of the packages.
+It promises the same records, and a stale promise would go unnoticed.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ def package_version(package: str) -> str:
 
 # Asked once, here: of many threads that ask at a time one may be told that there is no such package.
 _NAMES = ("torch", "numpy", "scipy", "scikit-learn", "num2words")
-PACKAGES = tuple(f"{name} {package_version(name)}" for name in _NAMES)
+PACKAGES = (f"Python {platform.python_version()}", *(f"{name} {package_version(name)}" for name in _NAMES))
 
 
 # Modules of `radam_core` and its room `own` that no record of the app's comes from: a change there leaves recordings as
@@ -43,9 +43,9 @@ BESIDE = (
 
 @cache
 def code_version() -> str:
-    """A hash over everything that decides a record: the sources, and what they compute and read with."""
+    """A hash over all of our own code that decides a record: of a recording with other packages it is the same."""
     root = Path(__file__).resolve().parents[2]
-    digest = hashlib.sha256("\n".join([platform.python_version(), *PACKAGES]).encode())
+    digest = hashlib.sha256()
     rooms = [root / room for room in ("radam_core", "demo_models")]
     beside = [root / "radam_core" / name for name in BESIDE]
     modules = [path for room in rooms for path in room.rglob("*.py")]
@@ -79,4 +79,5 @@ def recorded_lane_ids(config: KeptConfig) -> tuple[str, ...]:
 
 
 def _hash(text: str) -> str:
-    return hashlib.sha256(f"{code_version()}\n{text}".encode()).hexdigest()[:20]
+    decisive = "\n".join([*PACKAGES, code_version(), text])
+    return hashlib.sha256(decisive.encode()).hexdigest()[:20]

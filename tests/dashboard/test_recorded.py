@@ -3,6 +3,7 @@
 import gzip
 import json
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,10 +14,22 @@ from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.engine.estimate import estimate
 from dashboard.evidence.steps import grid_steps
 from dashboard.recorded.catalogue import HOURS, LONG_SWEEPS, catalogue
-from dashboard.recorded.form import ENDING, FOLDER, Made, RecordedLane, Recording, path_of, read, write
+from dashboard.recorded.form import (
+    ENDING,
+    FOLDER,
+    MADE_ENDING,
+    Made,
+    RecordedLane,
+    Recording,
+    made_path,
+    path_of,
+    read,
+    write,
+)
 from dashboard.recorded.loading import folder, is_older, load, made, told
-from dashboard.recorded.making import expected, machine, processor, recorded
-from dashboard.runs.identity import PACKAGES, code_version, lane_ids, recorded_id, run_id
+from dashboard.recorded.making import expected, here, machine, processor, recorded
+from dashboard.runs import identity
+from dashboard.runs.identity import code_version, lane_ids, recorded_id, run_id
 from dashboard.runs.outlines import Outline, from_json
 from dashboard.runs.records import Record, decode, lane_records
 from dashboard.runs.states import FINISHED
@@ -41,9 +54,9 @@ def trained(tmp_path_factory):
     store = Store(tmp_path_factory.mktemp("trained"))
     store.add(config)
     records = []
-    for identity, bodies in zip(lane_ids(config), plain(config), strict=True):
+    for lane, bodies in zip(lane_ids(config), plain(config), strict=True):
         for number, body in enumerate(bodies):
-            records.append((identity, Record(number, decode(body).last, number == len(bodies) - 1, body)))
+            records.append((lane, Record(number, decode(body).last, number == len(bodies) - 1, body)))
     store.add_records(records)
     found = recorded(store, config, 1.5)
     store.close()
@@ -58,6 +71,30 @@ def test_a_recording_comes_back_as_it_was_and_its_file_is_the_same_each_time(tra
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert trained.made.code == code_version()
     assert trained.made.machine == machine()
+
+
+def test_made_again_with_the_same_outcome_it_is_the_same_file(trained, tmp_path):
+    path = path_of("one", tmp_path)
+    write(path, trained)
+    before, beside = path.read_bytes(), made_path(path).read_bytes()
+    write(path, replace(trained, made=replace(trained.made, code="later", date="2027-01-01")))
+    assert path.read_bytes() == before
+    assert made_path(path).read_bytes() != beside
+    assert read(path).made.code == "later"
+
+
+def test_code_is_older_by_its_sources_and_not_by_the_packages_of_a_machine(monkeypatch):
+    """A regression: with another Python every recording was called older, by the very code that had made it."""
+    own = Made(*here(), "2026-11-19", 1.0)
+    other = replace(own, packages="Python 3.13.0, torch 2.13.0+cu130")
+    before = lane_ids(short_config(10))
+    assert [is_older(one) for one in (own, other, replace(own, code="then"))] == [False, False, True]
+    monkeypatch.setattr(identity, "PACKAGES", ("Python 3.13.0",))
+    lane_ids.cache_clear()
+    after = lane_ids(short_config(10))
+    lane_ids.cache_clear()
+    assert code_version() == own.code
+    assert not set(before) & set(after), "what was trained with other packages is trained again"
 
 
 def test_a_kind_of_machine_is_its_processor_too():
@@ -151,7 +188,8 @@ def test_a_recording_of_a_sweep_is_its_outlines(tmp_path):
 def test_every_preset_is_recorded_but_those_that_take_hours():
     assert {f"race-{name}" for name in PRESETS if name not in HOURS} <= set(catalogue())
     assert {f"sweep-{name}" for name in SWEEPS if name not in LONG_SWEEPS} <= set(catalogue())
-    assert {path.name.removesuffix(ENDING) for path in FOLDER.glob(f"*{ENDING}")} == set(catalogue())
+    for ending in (ENDING, MADE_ENDING):
+        assert {path.name.removesuffix(ending) for path in FOLDER.glob(f"*{ending}")} == set(catalogue())
     for name, config in catalogue().items():
         assert read(path_of(name)).config == config, name
 
@@ -174,7 +212,7 @@ def test_a_slice_of_it_trains_to_the_same_again(name):
     places = [place for place in range(config.size) if config.stack_key(place) == config.stack_key(0)][:2]
     race = config.only(places)
     made_here = (found.made.code, found.made.packages, found.made.machine)
-    exact = made_here == (code_version(), ", ".join(PACKAGES), machine())
+    exact = made_here == here()
     until = min(grid_steps(config.steps)[1], 60)
     for k, (body, outline) in enumerate(_trained_again(race, until)):
         lane = found.lanes[places[k]]
