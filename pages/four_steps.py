@@ -53,7 +53,7 @@ with st.container():  # always there: a sentence in it moves no chart to another
     lanes = st.session_state.pop("four-steps-lanes", None)
     if lanes and engine and run:
         try:
-            st.switch_page(page_file("race"), query_params={"run": race_of_cells(engine, run, lanes)})
+            st.switch_page(page_file("race"), query_params=race_of_cells(engine, run, lanes))
         except ValueError as refusal:
             st.warning(plain(str(refusal)), icon=":material/block:")
 wants = engine.wants(run.id, visitor_id()) if engine and run else None

@@ -34,8 +34,8 @@ def open_cells() -> None:
     st.session_state["sweep-cells"] = st.session_state["sweep"].get("open")
 
 
-def show_race(run: str) -> None:
-    st.switch_page(page_file("race"), query_params={"run": run})
+def show_race(address: dict[str, str]) -> None:
+    st.switch_page(page_file("race"), query_params=address)
 
 
 def sweep_page(engine: Engine | None) -> None:
@@ -88,6 +88,6 @@ engine = running_engine()
 follow_link(engine)
 own = own_map(engine)
 if engine and own:
-    own_map_page(engine, own, show_race)
+    own_map_page(engine, own, lambda run: show_race({"run": run}))
 else:
     sweep_page(engine)

@@ -10,6 +10,7 @@ from dashboard.asked.sweep_config import SweepConfig
 from dashboard.engine.engine import Engine
 from dashboard.evidence.first_steps import FirstSteps
 from dashboard.evidence.outcomes import Outcome
+from dashboard.forms.shown import Watched
 from dashboard.forms.starting import try_to_start
 from dashboard.remembered import Remembered
 from dashboard.runs.first_steps import first_steps
@@ -19,12 +20,17 @@ from dashboard.runs.store import Run
 from dashboard.server.visitor import visitor_id
 
 _RUN, _ATTEMPT = "four-steps-run", "four-steps-attempt"
+WATCHED = Watched("four-steps")
 _FIRST: Remembered[FirstSteps] = Remembered(500)  # by lane and how far it has come: what is recorded stays as it is
 
 
 def shown(engine: Engine | None, config: SweepConfig) -> Run[SweepConfig] | None:
-    """The run of these settings, however far it has come; else their recording; None if there is neither."""
-    return (engine.sweep(run_id(config)) or engine.recorded_sweep(config)) if engine else None
+    """The run of these settings, if there is something to see of it; else their recording, or how far somebody else's
+    run came; None if there is none of them."""
+    if engine is None:
+        return None
+    run = engine.sweep(run_id(config))
+    return run if WATCHED.shows(run) else engine.recorded_sweep(config) or run
 
 
 def known(engine: Engine | None, config: SweepConfig) -> tuple[list[Outcome], bool]:

@@ -15,9 +15,9 @@ from dashboard.forms.cost import duration
 from dashboard.forms.race_form import plain
 from dashboard.forms.race_link import hidden_keys, hidden_text
 from dashboard.forms.race_run import LANE_KEY
+from dashboard.forms.shown import Watched
 from dashboard.forms.starting import try_to_start
 from dashboard.runs.identity import run_id
-from dashboard.runs.states import FINISHED
 from dashboard.runs.store import Run
 from dashboard.server.visitor import visitor_id
 
@@ -25,7 +25,8 @@ DEPTHS = tuple(range(1, 13))
 WARMUPS = (10, 20, 50, 100, 200, 300)
 SEEDS = tuple(range(10))
 LENGTHS = (20, 50, 100, STEPS, 1_000)
-_STARTED, _MINE, _ATTEMPT, _HIDDEN = "norms-started", "norms-mine", "norms-attempt", "norms-hidden"
+_STARTED, _ATTEMPT, _HIDDEN = "norms-started", "norms-attempt", "norms-hidden"
+WATCHED = Watched("norms")
 Pair = tuple[RaceConfig, ...]
 
 
@@ -58,10 +59,8 @@ def cost(engine: Engine, pair: Pair) -> str:
 
 
 def train(engine: Engine, pair: Pair) -> None:
-    state = st.session_state
-    ids = try_to_start(engine, *pair)
-    if ids:
-        state[_STARTED], state[_MINE], state[_ATTEMPT] = pair, state.get(_MINE, set()) | set(ids), time.time()
+    if try_to_start(engine, *pair):
+        st.session_state[_STARTED], st.session_state[_ATTEMPT] = pair, time.time()
 
 
 def attempt() -> float:
@@ -70,12 +69,9 @@ def attempt() -> float:
 
 
 def shown(engine: Engine, config: RaceConfig) -> Run[RaceConfig] | None:
-    """A configuration's run, if there is something to see of it: one that somebody else stopped raises questions. Else
-    its recording."""
+    """A configuration's run, if there is something to see of it; else its recording."""
     run = engine.run(run_id(config))
-    mine = st.session_state.get(_MINE, set())
-    there = run and (run.state == FINISHED or not run.over or run.id in mine)
-    return run if there else engine.recorded_race(config)
+    return run if WATCHED.shows(run) else engine.recorded_race(config)
 
 
 def shown_pair(engine: Engine | None, pair: Pair) -> tuple[Pair, list[Run[RaceConfig] | None]]:

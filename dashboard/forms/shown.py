@@ -43,6 +43,23 @@ class PageLink:
         return f"{page}?{urlencode(self.given())}".rstrip("?")
 
 
+class Watched:
+    """The runs that this session has started or seen under way, of a page whose settings are all that its link says:
+    how those ended is shown. Of other people's it is shown that they finished; one that was stopped raises questions.
+    """
+
+    def __init__(self, page: str) -> None:
+        self._key = f"{page}-watched"
+
+    def shows(self, run: Run[Config] | None) -> bool:
+        if run is None:
+            return False
+        watched: set[str] = st.session_state.setdefault(self._key, set())
+        if not run.over:
+            watched.add(run.id)
+        return run.state == FINISHED or run.id in watched
+
+
 class Shown:
     """Of one page, in the visitor's session."""
 

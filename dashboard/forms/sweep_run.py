@@ -7,6 +7,7 @@ from typing import cast
 import streamlit as st
 
 from dashboard.asked.own_map import OwnMapConfig
+from dashboard.asked.presets import named as named_race
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.engine.engine import Engine
@@ -112,14 +113,18 @@ def shown_run(engine: Engine | None, config: SweepConfig | None) -> Run[SweepCon
     return SHOWN.run(config, engine.sweep, engine.recorded_sweep) if engine else None
 
 
-def race_of_cells(engine: Engine, run: Run[SweepConfig], places: object) -> str:
-    """The run of the race that these lanes make, for the race page; `ValueError` says why there is none.
+def race_of_cells(engine: Engine, run: Run[SweepConfig], places: object) -> dict[str, str]:
+    """The race that these lanes make, as the race page's address has it; `ValueError` says why there is none. Of a
+    recording, which keeps outlines alone, it is a race to train: a look at it starts nothing.
 
     The places are a browser's word, and may be anything."""
     given = places if isinstance(places, list) else []
     known = {place for place in given if isinstance(place, int) and 0 <= place < run.config.size}
+    race = run.config.race_of(sorted(known))
+    if run.recorded and engine.estimate(race).new:
+        return named_race(race)
     try:
-        (race,) = starting.start(engine, run.config.race_of(sorted(known)))
+        (started,) = starting.start(engine, race)
     except sqlite3.Error as problem:  # a full disk, say
         raise ValueError(f"The run cannot be stored: {problem}.") from None
-    return race
+    return {"run": started}

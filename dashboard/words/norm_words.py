@@ -55,14 +55,15 @@ def over_seeds_words(found: Findings) -> str:
     head = (
         f"The runs above are one seed at one rate. Here each method has {len(rates)} rates, from {rates[0]:g} to {rates[-1]:g}, and "
         f"{len(config.seeds)} seeds, at depth {DEPTH} and over {config.steps} steps. Up to which rate does every seed learn, that is, end "
-        f"below {LEARNED:.0%} of what it costs to ignore the input (dashed)? And where does it end best, in the mean?"
+        f"below {LEARNED:.0%} of what it costs to ignore the input (dashed), and where does it end there? Where does it end best? Both "
+        "are means."
     )
-    rows = ["| | | learns up to | best end |", "|---|---|---|---|"]
+    rows = ["| | | learns up to: ends at | best rate: ends at |", "|---|---|---|---|"]
     for norm, name in NORMS.items():
         unbroken = name.replace("-", "\u2011")
         for method, one in lines_of_norm(found, norm).items():
             borne, best = largest_rate(one), one.best
-            up_to = "no rate" if borne is None else f"{borne.lr:g}" + (", the largest" if borne.lr == rates[-1] else "")
-            end = f"{np.mean(best.ends):.2g} at {best.lr:g}" if best else ""
+            up_to = "no rate" if borne is None else f"{borne.lr:g}: {np.mean(borne.ends):.2g}"
+            end = f"{best.lr:g}: {np.mean(best.ends):.2g}" if best else ""
             rows.append(f"| **{unbroken}** | {method} | {up_to} | {end} |")
     return head + "\n\n" + "\n".join(rows)

@@ -6,17 +6,19 @@ from contextlib import closing
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.asked.config import PHASES
+from dashboard.asked.config import PHASES, RaceConfig
 from dashboard.asked.four_steps import Choice, four_steps
 from dashboard.asked.sweep_config import SweepConfig
 from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.engine.engine import Engine, set_running_engine
 from dashboard.evidence.outcomes import FINISHED, Outcome
+from dashboard.forms.sweep_run import race_of_cells
 from dashboard.headless import records
 from dashboard.recorded.form import FOLDER
 from dashboard.recorded.loading import load
-from dashboard.runs.identity import lane_ids
+from dashboard.runs.identity import lane_ids, recorded_id, run_id
 from dashboard.runs.outlines import to_json
+from dashboard.runs.states import STOPPED
 from dashboard.runs.store import Store
 from dashboard.words import four_steps_words as words
 from tests.dashboard.opening import components, go_to, open_page
@@ -150,12 +152,38 @@ def test_a_choice_of_ones_own_is_seen_beside_what_was_recorded(engine):
 
 @pytest.mark.parametrize("task", ["numbers", "digits"])
 def test_a_recording_without_single_steps_says_so(engine, task):
-    """The sweep on numbers is recorded by its outlines; of digits a race has the first steps, too."""
+    """The sweeps are recorded by their outlines; of seed 0 a race has the first steps, too."""
     load(engine.store, FOLDER)
-    app = open_page("four-steps", task=task)
-    assert not app.exception
-    assert [info.value for info in app.info] == (
-        ["Seed 0 was recorded without its single steps: press *Train* above to run it here."]
-        if task == "numbers"
-        else []
-    )
+    for seed, told in (
+        ("0", []),
+        ("1", ["Seed 1 was recorded without its single steps: press *Train* above to run it here."]),
+    ):
+        app = open_page("four-steps", task=task, seed=seed)
+        assert not app.exception
+        assert [info.value for info in app.info] == told
+
+
+def test_what_somebody_else_stopped_does_not_take_the_place_of_the_recording(engine):
+    load(engine.store, FOLDER)
+    config = four_steps("digits", 0.1)
+    engine.store.add(config)
+    before = open_page("four-steps")
+    assert shown(before) == run_id(config)
+    engine.store.set_state(run_id(config), STOPPED)
+    assert shown(before.run()) == run_id(config), "who saw it under way sees how it ended"
+    assert shown(open_page("four-steps")) == recorded_id(config.to_json())
+
+
+def shown(app: AppTest) -> str | None:
+    (element,) = components(app, "radam_lab_four_steps")
+    return json.loads(element.proto.bytes)["run"]["id"]
+
+
+def test_a_look_at_a_recorded_row_trains_nothing(engine):
+    """A regression: *Race* in the row of a recording started five lanes, unasked."""
+    load(engine.store, FOLDER)
+    run = engine.recorded_sweep(four_steps("digits", 0.1))
+    address = race_of_cells(engine, run, [0, 1])
+    assert set(address) == {"config"}
+    assert RaceConfig.from_link(address["config"]).lanes == run.config.race_of([0, 1]).lanes
+    assert engine.store.recent() == []

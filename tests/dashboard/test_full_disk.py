@@ -38,7 +38,7 @@ def test_a_start_without_room_gets_a_sentence(monkeypatch):
     engine = SimpleNamespace(submit=full)
     assert starting.try_to_start(engine, config()) == []
     assert starting.refused() == "The run cannot be stored: database or disk is full."
-    run = SimpleNamespace(config=SWEEPS["rates"].config)
+    run = SimpleNamespace(config=SWEEPS["rates"].config, recorded="")
     with pytest.raises(ValueError, match=r"The run cannot be stored: database or disk is full\."):
         sweep_run.race_of_cells(engine, run, [0, 1])
 

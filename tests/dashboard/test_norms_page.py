@@ -21,9 +21,11 @@ from dashboard.evidence.norms import largest_rate, lines_of_norm
 from dashboard.evidence.outcomes import FINISHED, Outcome
 from dashboard.figures.curvature import PLAIN, PRECONDITIONED, limits
 from dashboard.figures.norms import norm_figures, rates_by_norm_figure
-from dashboard.recorded.form import path_of, read
-from dashboard.runs.identity import run_id
+from dashboard.recorded.form import FOLDER, path_of, read
+from dashboard.recorded.loading import load
+from dashboard.runs.identity import recorded_id, run_id
 from dashboard.runs.outlines import from_json
+from dashboard.runs.states import STOPPED
 from dashboard.runs.store import Store
 from dashboard.words.norm_words import over_seeds_words
 from tests.dashboard.opening import components, go_to, open_page
@@ -165,6 +167,21 @@ def test_train_starts_both_and_they_stay_while_the_controls_move():
     assert any("before you moved the controls" in caption.value for caption in app.caption)
 
 
+def test_a_run_that_was_seen_under_way_stays_when_it_is_stopped(engine):
+    """A regression: who reloaded the page and pressed Stop was shown the recording as what they had trained."""
+    load(engine.store, FOLDER)
+    ids = [run_id(config) for config in PAIR]
+    for config in PAIR:
+        engine.store.add(config)
+    app = open_page("norms")
+    assert [run["id"] for run in sent(app)["runs"]] == ids
+    for run in ids:
+        engine.store.set_state(run, STOPPED)
+    assert [run["id"] for run in sent(app.run())["runs"]] == ids
+    recorded = [recorded_id(config.to_json()) for config in PAIR]
+    assert [run["id"] for run in sent(open_page("norms"))["runs"]] == recorded, "nobody else is shown what was stopped"
+
+
 RATES = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032)
 # By norm and method: at how many of the three seeds it learns, rate by rate.
 INVENTED = {
@@ -202,9 +219,9 @@ def test_the_largest_rate_that_is_borne_of_an_invented_sweep():
         rates = {name: largest_rate(line) for name, line in lines.items()}
         assert {name: rate and rate.lr for name, rate in rates.items()} == borne
     told = over_seeds_words(found)
-    assert "| **Post\u2011LN** | Adam | 0.001 | 0.1 at 0.001 |" in told
-    assert "| **Post\u2011LN** | RAdam | no rate | 0.1 at 0.002 |" in told
-    assert "| **Pre\u2011LN** | Adam | 0.032, the largest | 0.1 at 0.001 |" in told
+    assert "| **Post\u2011LN** | Adam | 0.001: 0.1 | 0.001: 0.1 |" in told
+    assert "| **Post\u2011LN** | RAdam | no rate | 0.002: 0.1 |" in told
+    assert "| **Pre\u2011LN** | Adam | 0.032: 0.1 | 0.001: 0.1 |" in told
     known = largest_rate(lines_of_norm(invented(open_cells=7), "pre")["RAdam"])
     assert known is not None
     assert known.lr == 0.004, "what is open bears nothing yet"
@@ -238,7 +255,7 @@ def test_the_page_tells_what_was_recorded_over_rates_and_seeds():
         assert {len(losses) for losses in by_rate.values()} == {3}
         borne = [rate for rate in RATES if all(loss < 0.5 * 2.8207 for r in RATES if r <= rate for loss in by_rate[r])]
         method, _, norm = label.rpartition(", ")
-        up_to = (f"{borne[-1]:g}" + (", the largest" if borne[-1] == RATES[-1] else "")) if borne else "no rate"
+        up_to = f"{borne[-1]:g}: {np.mean(by_rate[borne[-1]]):.2g}" if borne else "no rate"
         best = min(RATES, key=lambda rate: np.mean(by_rate[rate]))
         unbroken = norm.replace("-", "\u2011")
-        assert f"| **{unbroken}** | {method} | {up_to} | {np.mean(by_rate[best]):.2g} at {best:g} |" in told
+        assert f"| **{unbroken}** | {method} | {up_to} | {best:g}: {np.mean(by_rate[best]):.2g} |" in told
