@@ -6,11 +6,11 @@ from dashboard.browser.chart import chart
 from dashboard.forms.paper_rows import door, open_rows, remember_rows
 from dashboard.menu import menu_page
 from dashboard.paper import drawings
-from dashboard.paper.claims import AGREES, CAUTION, DIFFERS, NOT_HERE, PARTLY, RULE
+from dashboard.paper.claims import AGREES, CAUTION, DIFFERS, NOT_HERE, NOT_RECORDED, PARTLY, RULE
 from dashboard.paper.results import Result, shared_results
 from dashboard.words.paper_words import counted, made_sentence
 
-BADGES = {AGREES: "green", PARTLY: "orange", DIFFERS: "red", NOT_HERE: "gray"}
+BADGES = {AGREES: "green", PARTLY: "orange", DIFFERS: "red", NOT_HERE: "gray", NOT_RECORDED: "gray"}
 
 SEEDS_HEIGHT = 190  # pixels
 
@@ -58,7 +58,7 @@ def pictures(result: Result) -> None:
             st.caption(f"{badge(judged.verdict)} {told}")
             drawn, name = drawings.seed_by_seed(row.name, number), f"paper-{row.name}-seeds-{number + 1}"
             chart(drawn, name, alt=drawings.SEEDS_ALT, height=SEEDS_HEIGHT, title=told)
-    if row.figure == "gradients":
+    if row.figure == "gradients" and drawings.is_recorded(row.sweep):
         st.markdown("The histograms behind it, at one seed, step 1 at the back:")
         alt = "Ridges of gradient histograms, a panel for each contender"
         chart(drawings.ridges(row.sweep), f"paper-{row.name}-ridges", alt=alt, height=560, title=row.title)
@@ -67,7 +67,7 @@ def pictures(result: Result) -> None:
 found = shared_results()
 st.title("What holds up?")
 st.markdown(
-    f"Every figure and table of the paper beside a counterpart that trains here in minutes, or is computed. {counted([one.verdict for one in found])} "
+    f"Every figure and table of the paper beside its counterpart, which trains here in minutes or is computed (ImageNet has none). {counted([one.verdict for one in found])} "
     f"One rule for all of them: {RULE} Settings were chosen once and kept, and a row that differs stays; three measures were corrected after their results were seen, and their rows say so. A miniature that differs "
     "does not refute the paper, nor does one that agrees prove it: each row says what is different here."
 )

@@ -4,9 +4,9 @@ from dashboard.asked.norms import DENSE_STEPS, SHARPNESS_EVERY
 from dashboard.browser.panel import Panel
 
 _ESTIMATE = (
-    "Measured on the step’s own batch. Step 1 is searched until nothing changes; then every "
-    f"{SHARPNESS_EVERY} steps, by turns with the other chart, the search goes on from where it last was: from below, "
-    "to about 0.9 of the true value in the median, and at the worst point to 0.09 of it."
+    "Measured on the step’s own batch, by a search for the sharpest direction: at step 1 until nothing changes, then every "
+    f"{SHARPNESS_EVERY} steps, by turns with the other chart, a little further from where it was. So a later point may be too low "
+    "and never too high: in the median it is at 0.9 of the true value, at worst at 0.09."
 )
 
 NORM_PANELS = (

@@ -14,7 +14,7 @@ import pandas as pd
 
 from dashboard.asked.grid import Grid
 from dashboard.asked.sweep_config import LR, WARMUP
-from dashboard.evidence.outcomes import CellOutcome, cell_outcomes, cell_row, number
+from dashboard.evidence.outcomes import CellOutcome, cell_outcomes, cell_row, end, metric, number
 from dashboard.evidence.signs import early_signs
 from radam_core.evidence import lr_sensitivity, robust_share, shortest_warmup
 
@@ -37,18 +37,13 @@ class Rate:
 
     @property
     def ends(self) -> list[float]:
-        """min(final loss, first loss) of each: one that diverged ends where it began."""
-        return [float(np.fmin(one.outcome.final_loss, one.outcome.first_loss)) for one in self.over]
+        return [end(one) for one in self.over]
 
     @property
     def mean_metric(self) -> float:
-        """nan if nothing is known. A lane that diverged has lost what it had: it counts as nothing, not as absent."""
-        found = [self._metric(one) for one in self.over]
-        return float(np.mean(found)) if found else np.nan
-
-    def _metric(self, one: CellOutcome) -> float:
-        value = one.outcome.latest.get(self.metric) if self.metric and one.outcome.diverged_at is None else None
-        return np.nan if value is None else value
+        """nan if nothing is known, and of a rate at which a lane diverged."""
+        lost = any(one.outcome.diverged_at is not None for one in self.over)
+        return float(np.mean([metric(one, self.metric) for one in self.over])) if self.over and not lost else np.nan
 
 
 @dataclass(frozen=True)

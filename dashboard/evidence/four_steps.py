@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dashboard.evidence.findings import Findings
-from dashboard.evidence.outcomes import CellOutcome
+from dashboard.evidence.outcomes import end, metric
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Variant:
-    """By seed; nan where a lane is not over, or was lost."""
+    """By seed; nan where a lane is not over. One that diverged has lost its metric, and ends where it began."""
 
     contender: int
     label: str
@@ -61,19 +61,13 @@ def variants(found: Findings) -> list[Variant]:
                 number,
                 contender.label,
                 tuple(one.cell.place for one in cells),
-                tuple(_metric(found, one) for one in cells),
-                tuple(one.outcome.final_loss if one.outcome.over else np.nan for one in cells),
+                tuple(metric(one, found.metric, found.better) for one in cells),
+                tuple(end(one) for one in cells),
                 sum(one.outcome.over for one in cells),
                 sum(one.outcome.diverged_at is not None for one in cells),
             )
         )
     return made
-
-
-def _metric(found: Findings, one: CellOutcome) -> float:
-    kept = found.metric and one.outcome.over and one.outcome.diverged_at is None
-    value = one.outcome.latest.get(found.metric) if kept and found.metric else None
-    return np.nan if value is None else value
 
 
 def spread(values: Sequence[float]) -> Spread | None:

@@ -1,5 +1,6 @@
 """How one cell of a sweep ended, or how far it has come."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -48,6 +49,24 @@ class CellOutcome:
     def learns(self) -> bool | None:
         """None while that is open."""
         return learns(self.outcome.final_loss, self.reference) if self.outcome.over else None
+
+
+def end(one: CellOutcome) -> float:
+    """min(final loss, first loss): a lane that diverged ends where it began. nan of one that is not over."""
+    final, first = one.outcome.final_loss, one.outcome.first_loss
+    if not one.outcome.over:
+        return math.nan
+    return first if math.isnan(final) else min(final, first)
+
+
+def metric(one: CellOutcome, name: str | None, better: str = "higher") -> float:
+    """As last measured. A lane that diverged has lost what it had; nan of one that is not over or was not measured."""
+    if name is None or not one.outcome.over:
+        return math.nan
+    if one.outcome.diverged_at is not None:
+        return 0.0 if better == "higher" else math.inf
+    value = one.outcome.latest.get(name)
+    return math.nan if value is None else value
 
 
 def cell_outcomes(config: Grid, outcomes: Mapping[int, Outcome] | list[Outcome]) -> list[CellOutcome]:

@@ -17,18 +17,19 @@ from dataclasses import dataclass, field
 import numpy as np
 
 AGREES, PARTLY, DIFFERS, NOT_HERE = "agrees", "partly", "differs", "not at this scale"
+NOT_RECORDED = "not recorded"  # no verdict: the recording of a row is not here
 VERDICTS = (DIFFERS, PARTLY, AGREES)  # the least favourable first
 RULE = (
     "**agrees**: what the paper claims holds in the mean and in every seed; **partly**: in the mean, not in every seed; "
     "**differs**: not in the mean; **not at this scale**: nothing here can be compared with it. A row with several claims "
-    "is judged by the least favourable of them."
+    "is judged by the least favourable of them; one that is computed, case by case in place of seeds."
 )
 CAUTION = (
     "Five seeds are few (three where a row says so), and training is chaotic: other rounding is another draw of each. "
     "Where two sides do not differ, *partly* or *differs* is a coin's toss, and all five seeds fall on one side in 1 of 16 "
-    "cases: look at the seeds. Recordings made again by other code, or on other processors, have changed the verdict of "
-    "three rows (Figure 6 and Figure 7 on digits, and Appendix C where warmup matters); the first two have five seeds "
-    "since then, and had three."
+    "cases, all three in 1 of 4: look at the seeds. Recordings made again by other code, or on other processors, have changed "
+    "the verdict of three rows: Figure 7 on digits and Appendix C where warmup matters once each, and Figure 6 on digits "
+    "four times, the last time with five seeds on both sides."
 )
 Values = Mapping[object, float]  # by case
 

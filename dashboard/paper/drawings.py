@@ -1,5 +1,7 @@
 """The charts of the paper's rows, each drawn once for all visitors: by the same builders as the pages of their own."""
 
+from functools import cache
+
 import numpy as np
 import plotly.graph_objects as go
 
@@ -19,7 +21,8 @@ from dashboard.figures.sweep import contender_styles, courses_figure, gradients_
 from dashboard.figures.variance import paper_approximation_figure, paper_simulation_figure
 from dashboard.paper.results import compare, recorded_findings
 from dashboard.paper.rows import ROWS, Claim, Row
-from dashboard.recorded.form import Made, path_of, read
+from dashboard.recorded.form import Made, Recording
+from dashboard.recorded.loading import recording
 from dashboard.runs.outlines import from_json
 from dashboard.runs.records import decode
 from demo_models import TASKS
@@ -29,6 +32,16 @@ def _findings(sweep: str) -> tuple[Findings, Made]:
     recorded = recorded_findings(sweep)
     assert recorded is not None
     return recorded
+
+
+@cache
+def _race(name: str) -> tuple[RaceConfig, Recording] | None:
+    found = recording(f"race-{name}")
+    return (found.config, found) if found and isinstance(found.config, RaceConfig) else None
+
+
+def is_recorded(race: str) -> bool:
+    return _race(race) is not None
 
 
 def _by(made: Made, figure: go.Figure) -> go.Figure:
@@ -84,13 +97,14 @@ def _simulation(_: str) -> go.Figure:
 @drawn_once
 def ridges(race: str) -> go.Figure:
     """Of a recorded race, at its one seed."""
-    found = read(path_of(f"race-{race}"))
-    assert isinstance(found.config, RaceConfig)
+    recorded = _race(race)
+    assert recorded is not None
+    config, found = recorded
     lanes = []
-    for config, style, lane in zip(found.config.lanes, lane_styles(found.config), found.lanes, strict=True):
-        histograms = [one for record in lane.records for one in decode(record.body).histograms]
+    for lane, style, told in zip(config.lanes, lane_styles(config), found.lanes, strict=True):
+        histograms = [one for record in told.records for one in decode(record.body).histograms]
         counts = {one.t: np.asarray(one.counts()[0].sum(0)) for one in histograms}
-        lanes.append(LaneRidges(config.label, style.color, counts))
+        lanes.append(LaneRidges(lane.label, style.color, counts))
     return _by(found.made, ridges_figure(lanes))
 
 
@@ -104,9 +118,9 @@ def rates_by_norm() -> go.Figure:
 @drawn_once
 def moving_race(race: str) -> go.Figure:
     """A recorded race as it grew."""
-    found = read(path_of(f"race-{race}"))
-    config = found.config
-    assert isinstance(config, RaceConfig)
+    recorded = _race(race)
+    assert recorded is not None
+    config, found = recorded
     outcomes = [from_json(lane.outline) for lane in found.lanes]
     losses = [outcome.losses if outcome else () for outcome in outcomes]
     figure = moving_race_figure(
@@ -117,10 +131,6 @@ def moving_race(race: str) -> go.Figure:
         TASKS[config.task].baseline_at(config.settings),
     )
     return _by(found.made, figure)
-
-
-def is_recorded(race: str) -> bool:
-    return path_of(f"race-{race}").exists()
 
 
 BUILDERS = {

@@ -6,21 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard.evidence.findings import Findings
-from dashboard.evidence.outcomes import CellOutcome
-
-
-def end(one: CellOutcome) -> float:
-    """min(final loss, first loss): a lane that diverged ends where it began."""
-    final, first = one.outcome.final_loss, one.outcome.first_loss
-    return first if math.isnan(final) else min(final, first)
-
-
-def metric(one: CellOutcome, name: str, lost: float = 0.0) -> float:
-    """As last measured. A lane that diverged has `lost` what it had, and one that was never measured is unknown."""
-    if one.outcome.diverged_at is not None:
-        return lost
-    value = one.outcome.latest.get(name)
-    return math.nan if value is None else value
+from dashboard.evidence.outcomes import CellOutcome, end, metric
 
 
 @dataclass(frozen=True)
@@ -39,7 +25,7 @@ class Measure:
 FINAL_LOSS = Measure("final loss", lambda cells, _: min(map(end, cells)), scale="log")
 ACCURACY = Measure("accuracy", lambda cells, name: max(metric(one, name) for one in cells), scale="per cent")
 EXACT_MATCH = Measure("exact match", lambda cells, name: max(metric(one, name) for one in cells), scale="per cent")
-PERPLEXITY = Measure("perplexity", lambda cells, name: min(metric(one, name, math.inf) for one in cells), ".4g")
+PERPLEXITY = Measure("perplexity", lambda cells, name: min(metric(one, name, "lower") for one in cells), ".4g")
 ACCURACY_RANGE = Measure(
     "range of the accuracy over the learning rates",
     lambda cells, name: max(metric(one, name) for one in cells) - min(metric(one, name) for one in cells),

@@ -1,21 +1,20 @@
 """The rows with what came out: from the recordings, or from the formulas, judged by the one rule."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dashboard.asked.sweep_config import SweepConfig
-from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.evidence.findings import Findings
 from dashboard.evidence.outcomes import number
-from dashboard.paper.claims import NOT_HERE, Held, Judged, alike, below, row_verdict
+from dashboard.paper.claims import NOT_HERE, NOT_RECORDED, Held, Judged, alike, below, row_verdict
 from dashboard.paper.measures import by_seed, spoken
 from dashboard.paper.rows import ALIKE, LEARNS, ROWS, Claim, Row
 from dashboard.paper.theory import THEORY
-from dashboard.recorded.form import FOLDER, Made, path_of, read
-from dashboard.recorded.loading import is_older
+from dashboard.recorded.form import Made
+from dashboard.recorded.loading import is_older, recording
 from dashboard.remembered import shared
 from dashboard.runs.outlines import from_json
 from radam_core.evidence import LEARNED
@@ -28,12 +27,11 @@ class Result:
     judged: tuple[Judged, ...]
     seeds: int  # 0 for what is not trained
     made: Made | None = None
-    missing: bool = False  # there is no recording of it
 
     @property
     def ours(self) -> str:
-        if self.missing:
-            return "not recorded yet"
+        if self.verdict == NOT_RECORDED:
+            return "there is no recording of it here that this version can read"
         return "; ".join(one.text for one in self.judged) or "nothing to compare"
 
     @property
@@ -47,7 +45,7 @@ class Result:
 
     def plain(self) -> dict[str, Any]:
         row = self.row
-        made = {} if self.made is None else {"code": self.made.code, "older_code": self.by_older_code}
+        made = {} if self.made is None else {**asdict(self.made), "older_code": self.by_older_code}
         return {
             "row": row.name,
             "title": row.title,
@@ -70,16 +68,13 @@ def _plain(judged: Judged) -> dict[str, Any]:
 
 
 @cache
-def recorded_findings(sweep: str, folder: Path = FOLDER) -> tuple[Findings, Made] | None:
+def recorded_findings(sweep: str, folder: Path | None = None) -> tuple[Findings, Made] | None:
     """What was recorded of a sweep, if it was: of its configuration, whatever code made it."""
-    path = path_of(f"sweep-{sweep}", folder)
-    if not path.exists():
+    found = recording(f"sweep-{sweep}", folder)
+    if found is None or not isinstance(found.config, SweepConfig):
         return None
-    found = read(path)
     outcomes = [from_json(lane.outline) for lane in found.lanes]
-    if found.config != SWEEPS[sweep].config or not isinstance(found.config, SweepConfig) or None in outcomes:
-        return None
-    return Findings.of(found.config, outcomes), found.made
+    return None if None in outcomes else (Findings.of(found.config, outcomes), found.made)
 
 
 @dataclass(frozen=True)
@@ -117,7 +112,7 @@ def _told(other: Mapping[object, float], claim: Claim) -> str:
     return spoken(other, claim.measure) if claim.other else claim.measure.text(next(iter(other.values())))
 
 
-def result(row: Row, folder: Path = FOLDER) -> Result:
+def result(row: Row, folder: Path | None = None) -> Result:
     if row.theory:
         judged = tuple(THEORY[row.theory]())
         return Result(row, row_verdict(judged), judged, 0)
@@ -125,7 +120,7 @@ def result(row: Row, folder: Path = FOLDER) -> Result:
         return Result(row, NOT_HERE, (), 0)
     recorded = recorded_findings(row.sweep, folder)
     if recorded is None:
-        return Result(row, NOT_HERE, (), 0, missing=True)
+        return Result(row, NOT_RECORDED, (), 0)
     found, made = recorded
     judged = tuple(judge(found, claim) for claim in row.claims)
     return Result(row, row_verdict(judged), judged, len(found.config.seeds), made)
@@ -137,5 +132,5 @@ def shared_results() -> tuple[Result, ...]:
     return tuple(results())
 
 
-def results(folder: Path = FOLDER) -> list[Result]:
+def results(folder: Path | None = None) -> list[Result]:
     return [result(row, folder) for row in ROWS]

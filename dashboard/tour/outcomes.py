@@ -13,8 +13,8 @@ from dashboard.asked.tour import MODEL_RECORDINGS, TourStep
 from dashboard.evidence.findings import Findings, Line
 from dashboard.evidence.steps import grid_steps
 from dashboard.paper.results import recorded_findings
-from dashboard.recorded.catalogue import catalogue
-from dashboard.recorded.form import Recording, path_of, read
+from dashboard.recorded.form import Recording
+from dashboard.recorded.loading import recording
 from dashboard.runs.outlines import from_json
 from demo_models import TASKS
 from radam_core.comparison import momentum_multiplier
@@ -46,16 +46,13 @@ def missing(step: TourStep) -> list[str]:
 
 @cache
 def _is_here(name: str) -> bool:
-    path = path_of(name)
-    try:
-        return path.exists() and read(path).config == catalogue()[name]
-    except (ValueError, KeyError, TypeError, EOFError, OSError):
-        return False
+    return recording(name) is not None
 
 
 @cache
 def _race(name: str) -> tuple[RaceConfig, Recording]:
-    found = read(path_of(f"race-{name}"))
+    found = recording(f"race-{name}")
+    assert found is not None
     assert isinstance(found.config, RaceConfig)
     return found.config, found
 
@@ -67,9 +64,10 @@ def findings(sweep: str) -> Findings:
     return found[0]
 
 
-def code_of(recording: str) -> str:
-    """Which code made it."""
-    return read(path_of(recording)).made.code
+def code_of(name: str) -> str:
+    """Which code made a recording."""
+    found = recording(name)
+    return found.made.code if found else ""
 
 
 def line_of(sweep: str, label: str, **at: float) -> Line:
@@ -154,9 +152,9 @@ def models() -> tuple[Learned, ...]:
 
 
 def _learned_in_race(race: str, label: str) -> Learned:
-    config, recording = _race(race)
+    config, found = _race(race)
     place = [lane.label for lane in config.lanes].index(label)
-    outcome, baseline = from_json(recording.lanes[place].outline), TASKS[config.task].baseline_at(config.settings)
+    outcome, baseline = from_json(found.lanes[place].outline), TASKS[config.task].baseline_at(config.settings)
     assert outcome is not None
     return Learned(label, int(learns(outcome.final_loss, baseline or outcome.first_loss)), 1)
 

@@ -27,7 +27,7 @@ READINGS = (
     "**Ma & Yarats: size.** At step 1 Adam moves every weight by the whole learning rate, whatever its gradient. A momentum step moves "
     "it by the rate times the gradient, which is less wherever the gradient is below 1.\n\n"
     "In the second row an Adam step replaces a momentum step, which changes both at once. In the third it replaces RAdam's own "
-    "adaptive steps 5 to 8 with the same $v$: that changes their size alone, by 58 to 26 times at $\\beta_2$ = 0.999. So the rows of "
+    "adaptive steps 5 to 8 with the same $v$: that changes their size alone, by 58 to 26 times at $\\beta_2$ = 0.999 and 18 to 8 times at 0.99. So the rows of "
     "the paper cannot tell the readings apart. Other choices can try: *Adam + linear warmup* for steps 1-4 knows its rate as badly and takes small steps; *Adam-2k* only fills $v$ and takes none."
 )
 OBJECTION = (
@@ -62,8 +62,10 @@ def scale_note(config: SweepConfig) -> str:
         ours = f"Here: {TASKS[config.task].story.rstrip('.')}"
     decays = {str(one.lane["decay"]) for one in config.contenders if "decay" in one.lane}
     rate = f"with a {', '.join(sorted(decays))} decay of the rate" if decays else "at a constant rate"
+    beta2 = config.contenders[0].lane.get("beta2", METHODS["radam"].betas[1])
     return (
-        f"**What is different.** {ours}, {config.steps} steps of {config.batch_size} examples {rate}, without weight decay. The paper: "
+        f"**What is different.** {ours}, {config.steps} steps of {config.batch_size} examples {rate} at $\\beta_2$ = {beta2:g}, without "
+        "weight decay. The paper: "
         "ResNet-20 on CIFAR-10, 186 epochs of batches of 128, a tenth of the rate after 81 and again after 122, weight decay 1e-4, "
         "crops and flips. Compare the order of the rows, not the numbers. Our loss is the mean of the last 20 training "
         "batches; *train error* is not measured here."

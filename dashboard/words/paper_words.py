@@ -8,6 +8,7 @@ VERDICT_WORDS = {
     "partly": ("agrees in part", "agree in part"),
     "differs": ("differs", "differ"),
     "not at this scale": ("cannot be judged at this scale", "cannot be judged at this scale"),
+    "not recorded": ("has no recording here", "have no recording here"),
 }
 
 

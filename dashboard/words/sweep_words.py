@@ -53,7 +53,7 @@ def warmup_sentences(found: Findings) -> list[str]:
     told = []
     for lr in rates:
         parts = [
-            _needed_words(config.contenders[number].label, row, longest)
+            _needed_words(config.contenders[number].label, row, min(config.axes[WARMUP]), longest)
             for number, rows in needed.items()
             for row in rows
             if row.lr == lr
@@ -67,7 +67,7 @@ def warmup_sentences(found: Findings) -> list[str]:
     return told
 
 
-def _needed_words(label: str, row: Needed, longest: float | None) -> str:
+def _needed_words(label: str, row: Needed, shortest: float, longest: float | None) -> str:
     at = "".join(f", {name} {value}" for name, value in row.at.items())
     if row.tried < row.of:
         return f"{label}{at}: {row.tried} of {row.of} lengths are known"
@@ -77,6 +77,8 @@ def _needed_words(label: str, row: Needed, longest: float | None) -> str:
         return f"{label}{at} learns with none of the lengths up to {longest:g}, the longest that come to the full rate"
     if row.length == 0:
         return f"{label}{at} learns without any"
+    if row.length == shortest:
+        return f"{label}{at} learns from {row.length:g} steps on, the shortest that was tried"
     return f"{label}{at} needs {row.length:g} steps"
 
 

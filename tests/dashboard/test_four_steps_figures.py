@@ -68,13 +68,14 @@ def test_differences_are_taken_seed_by_seed_where_both_are_known():
     assert paired([], []) is None
 
 
-def test_a_variants_lanes_are_its_seeds_and_one_that_diverged_has_no_metric():
+def test_a_variants_lanes_are_its_seeds_and_one_that_diverged_has_lost_its_metric():
     lost = Outcome(DIVERGED, 30, 2.3, latest={"accuracy": 0.1}, diverged_at=30)
     going = Outcome(UNDER_WAY, 100, 2.3, latest={"accuracy": 0.5})
     first, second, *_ = variants(found(done(0.9, 0.2), going, lost, done(0.8, 0.3)))
     assert (first.places, second.places) == ((0, 1), (2, 3))
     np.testing.assert_equal(first.metrics, (0.9, np.nan))
-    np.testing.assert_equal(second.metrics, (np.nan, 0.8))
+    np.testing.assert_equal(second.metrics, (0.0, 0.8))
+    np.testing.assert_equal(second.losses, (2.3, 0.3))
     assert (first.over, second.over, second.diverged) == (1, 2, 1)
 
 
@@ -176,7 +177,8 @@ def test_sentences_count_seeds_on_each_side_and_say_what_chance_does():
     ]
     assert comparison_sentences(found()) == []
     lost = Outcome(DIVERGED, 30, 2.3, diverged_at=30)
-    (told,) = comparison_sentences(found(done(0.9, 0.2), done(0.8, 0.4), lost, lost))
+    told, _ = comparison_sentences(found(done(0.9, 0.2), done(0.8, 0.4), lost, lost))
+    assert "accuracy lower at 2" in told
     assert told.endswith("it diverged at 2 of 2.")
 
 
