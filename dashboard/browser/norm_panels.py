@@ -4,9 +4,9 @@ from dashboard.asked.norms import DENSE_STEPS, SHARPNESS_EVERY
 from dashboard.browser.panel import Panel
 
 _ESTIMATE = (
-    "Measured on the step’s own batch, by a search for the sharpest direction: at step 1 until nothing changes, then every "
-    f"{SHARPNESS_EVERY} steps, by turns with the other chart, a little further from where it was. So a later point may be too low "
-    "and never too high: in the median it is at 0.9 of the true value, at worst at 0.09."
+    "Measured on the step’s own batch, by a search for the sharpest direction: at step 1 until nothing changes, then "
+    f"every {SHARPNESS_EVERY} steps, by turns with the other chart, a little further from where it was. So a later "
+    "point may be too low and never too high: in the median it is at 0.9 of the true value, at worst at 0.09."
 )
 
 NORM_PANELS = (

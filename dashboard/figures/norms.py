@@ -16,7 +16,7 @@ from dashboard.evidence.norms import lines_of_norm
 from dashboard.figures.curvature import AXES, PLAIN, PRECONDITIONED, sharpness_traces
 from dashboard.figures.look import GREY, Style, apart
 from dashboard.figures.methods import STYLES
-from dashboard.figures.parts import full_log_axis, log_axis
+from dashboard.figures.parts import full_log_axis, log_axis, values_axis
 from dashboard.figures.race import lane_styles, loss_traces, quantity_traces
 from dashboard.figures.race_parts import add, traces
 from dashboard.figures.sweep import POINTS, rate_traces
@@ -65,9 +65,7 @@ def rates_by_norm_figure(found: Findings) -> go.Figure:
                 curve.update(legendgroup=name, **({"showlegend": False} if column > 1 else {}))
             add(figure, 1, curves, column)
     rates = sorted({rate.lr for one in found.lines for rate in one.rates})
-    figure.update_xaxes(
-        title_text="learning rate", type="log", tickvals=rates, ticktext=[f"{rate:g}" for rate in rates]
-    )
+    figure.update_xaxes(title_text="learning rate", **values_axis(rates))
     figure.update_yaxes(**log_axis())
     figure.update_yaxes(title_text=f"final loss, {len(found.config.seeds)} seeds", col=1)
     figure.update_annotations(font_size=14)

@@ -1,5 +1,6 @@
 """What the figures share: lines, axes in steps, and the shaded phase without rectification."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ def band(t: FloatArray, low: FloatArray, high: FloatArray, name: str, color: str
     )
 
 
+MOST_LABELLED = 8  # values of an axis
 _LINEAR = {"type": "linear", "rangemode": "tozero", "tickformat": ",d"}
 
 
@@ -60,6 +62,13 @@ def log_axis() -> dict[str, Any]:
 def full_log_axis(dtick: str = "D2") -> dict[str, Any]:
     """Numbers at 1, 2 and 5 of each power of ten ("D1": at all digits), written out: Plotly's own are single digits."""
     return {"type": "log", "dtick": dtick, "tickformat": "~g", "minor": {}}
+
+
+def values_axis(values: Sequence[float]) -> dict[str, Any]:
+    """A logarithmic axis on which the values that were tried are labelled, where they are few enough to be read."""
+    if len(values) > MOST_LABELLED:
+        return log_axis()
+    return {"type": "log", "tickvals": list(values), "ticktext": [f"{value:g}" for value in values]}
 
 
 def fitted_log_axis(figure: go.Figure, title: str) -> None:

@@ -17,9 +17,10 @@ from dashboard.evidence.findings import Findings, Line, Rate
 from dashboard.evidence.outcomes import CellOutcome
 from dashboard.figures.look import GREY, VERMILION, Style, apart, shade
 from dashboard.figures.methods import STYLES
-from dashboard.figures.parts import band, escaped, fitted_log_axis, level, line, log_axis, step_axis, x_axis, y_axis
+from dashboard.figures.parts import band, escaped, fitted_log_axis, level, line, step_axis, values_axis, x_axis, y_axis
 
-POINTS = ("circle", "square", "diamond", "x", "triangle-up", "cross")
+POINTS = ("circle", "square", "diamond", "x", "triangle-up", "cross", "star", "triangle-down")
+RANGE_OPACITY, FEW = 0.18, 3  # of the ranges over seeds; those of many lines of a colour would hide one another
 UNKNOWN = Style(GREY)  # of an own model's file, by an optimizer that is none of ours
 ROW_PIXELS, GAP_PIXELS, AROUND_PIXELS = 30, 44, 110
 MOST_WRITTEN = 14  # columns of a map whose cells have their number written into them
@@ -179,14 +180,15 @@ def rates_figure(found: Findings) -> go.Figure:
     """The paper's robustness figure: the final loss against the learning rate, mean and range over the seeds."""
     figure = go.Figure()
     for one, style, symbol in zip(found.lines, line_styles(found), _symbols(found), strict=True):
-        figure.add_traces(rate_traces(one, one.name, style, symbol))
-    x_axis(figure, "learning rate", **log_axis())
+        crowd = max(1.0, len(found.lines_of(one.contender)) / FEW)
+        figure.add_traces(rate_traces(one, one.name, style, symbol, RANGE_OPACITY / crowd))
+    x_axis(figure, "learning rate", **values_axis(sorted({rate.lr for one in found.lines for rate in one.rates})))
     fitted_log_axis(figure, "final loss")
     _baseline(figure, found)
     return figure
 
 
-def rate_traces(one: Line, name: str, style: Style, symbol: str) -> list[go.Scatter]:
+def rate_traces(one: Line, name: str, style: Style, symbol: str, opacity: float = RANGE_OPACITY) -> list[go.Scatter]:
     """The final loss of a line at each learning rate that is known: the range over the seeds, and the mean."""
     known = [rate for rate in one.known if np.isfinite(rate.ends).all()]
     if not known:
@@ -198,7 +200,7 @@ def rate_traces(one: Line, name: str, style: Style, symbol: str) -> list[go.Scat
     if max(map(len, ends)) == 1:
         return [curve]
     low, high = (np.array([pick(values) for values in ends]) for pick in (min, max))
-    return [band(lrs, low, high, name, style.color).update(showlegend=False, opacity=0.18), curve]
+    return [band(lrs, low, high, name, style.color).update(showlegend=False, opacity=opacity), curve]
 
 
 def courses_figure(found: Findings, steps: Sequence[int], under_way: bool = False) -> go.Figure:
