@@ -46,7 +46,7 @@ figures: .venv/.installed
 results: .venv/.installed
 	$(BIN)/python -m dashboard paper --into docs/RESULTS.md
 
-# The races that claims rest on, over five seeds, into docs/RESULTS.md: 78 minutes on two cores with other programs beside it.
+# The races that claims rest on, over five seeds, into docs/RESULTS.md: 30 minutes on two fast cores, 78 on slow ones.
 reproduce: .venv/.installed
 	$(BIN)/python -m bench.reproduce
 

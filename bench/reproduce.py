@@ -1,8 +1,8 @@
 """`python -m bench.reproduce [SECTION ...]`: the races that the lab's claims rest on, over their seeds.
 
 What each lane came to is kept in docs/evidence.jsonl, and the tables in docs/RESULTS.md are made of it. Without a
-section all are trained: 78 minutes on two cores, the one time it was timed, with other programs
-beside it. `--tables` trains nothing and makes the tables again.
+section all are trained: 30 and 78 minutes on two cores, the two times it was timed, with other
+programs beside it. `--tables` trains nothing and makes the tables again.
 """
 
 import argparse

@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 from bench.evidence import read
-from bench.reproduce import EVIDENCE, RESULTS, SECTIONS, best_rates, of_section
+from bench.reproduce import EVIDENCE, RESULTS, SECTIONS, best_rates, gradients, learned, losses, of_section
 from dashboard.asked import protocol
 from dashboard.asked.presets import PRESETS
+from dashboard.paper.measures import by_seed, gradient_at
+from dashboard.paper.results import recorded_findings
+from dashboard.recorded.loading import recording
+from dashboard.runs.outlines import from_json
+from demo_models import TASKS
+from radam_core.evidence import LEARNED
 from radam_core.race.frames import schedule_columns
 from radam_core.theory import first_rectified_step, rectification
 
@@ -64,6 +70,23 @@ def test_every_lane_was_run_at_every_seed_and_the_table_says_what_it_came_to(sec
     assert [(one.lane, one.seed) for one in own] == wanted
     assert all(one.steps == config.steps for one in own)
     assert SECTIONS[section].table(own) in RESULTS.read_text(encoding="utf-8")
+
+
+def test_what_the_stories_count_is_what_the_recordings_show():
+    """A regression: a sentence said of five seeds what the recording below it refuted."""
+    over_seeds = {name: recorded_findings(name)[0] for name in ("figure-1", "collapse", "digits")}
+    for one in over_seeds["figure-1"].lines:
+        assert sum(one.rates[0].learned) == learned(losses("figure-1", one.label)), one.label
+    for label in ("Adam", "Adam + warmup", "RAdam"):
+        shown = by_seed(over_seeds["collapse"], label, gradient_at(10), {})
+        assert np.mean(list(shown.values())) == pytest.approx(gradients(label, 10), abs=0.1)
+    assert all(all(one.rates[0].learned) for one in over_seeds["digits"].lines)
+    half = LEARNED * TASKS["numbers"].baseline
+    for section in ("horizon", "best"):
+        recorded = recording(f"race-{PRESET_OF[section]}")
+        for lane, told in zip(recorded.config.lanes, recorded.lanes, strict=True):
+            shown = from_json(told.outline).final_loss
+            assert (shown < half) == (losses(section, lane.label)[recorded.config.seed] < half), lane.label
 
 
 def test_the_best_rates_are_those_that_the_grid_found():

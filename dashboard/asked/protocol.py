@@ -55,13 +55,13 @@ def contenders_and_sgd(lr: float) -> list[dict[str, Any]]:
 BEST = {
     "Adam": 2e-3,
     "Adam + warmup 50": 4e-3,
-    "Adam + warmup 200": 4e-3,
-    "RAdam": 8e-3,
+    "Adam + warmup 200": 8e-3,
+    "RAdam": 4e-3,
     "GI-Adam": 4e-3,
     "Adam-2k": 2e-3,
     "Adam-eps 1e-4": 2e-3,
     "Adam-eps 1e-2": 4e-3,
-    "SGD": 2e-2,
+    "SGD": 4e-2,
 }
 
 
