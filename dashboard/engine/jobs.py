@@ -136,9 +136,9 @@ class SweepJob(RaceJob):
         return packs[: max(0, workers - out)]
 
     def progress(self) -> tuple[int, int]:
-        """In lane-steps."""
-        steps = self.config.steps
-        done = (self.count - len(self.lanes)) * steps + sum(lane.feed.step for lane in self.lanes)
+        """In lane-steps. A stopped sweep waits for no lane any more, and has come no further by that."""
+        steps, left = self.config.steps, self.feed.lanes
+        done = (self.count - len(left)) * steps + sum(steps if lane.complete else lane.step for lane in left)
         return done, self.count * steps
 
     def seconds_left(self) -> float:

@@ -169,6 +169,8 @@ def test_a_stop_and_a_restart_keep_every_finished_cell_and_train_only_the_rest(e
     engine.stop(run, "ann")
     assert engine.status(run).state == STOPPED
     wait_for(lambda: not engine.dispatcher.under_way.packs)
+    told, lanes = engine.status(run), [engine.feeds.lane(lane) for lane in lane_ids(asked)]
+    assert told.step == sum(2000 if lane.complete else lane.step for lane in lanes) < told.steps  # as far as it came
     done = engine.store.known(lane_ids(asked))
     assert 0 < len(done) < asked.size
     kept = {lane: [record.body for record in engine.store.records(lane)] for lane in done}
