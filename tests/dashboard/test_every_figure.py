@@ -3,6 +3,7 @@
 import base64
 import csv
 import gzip
+import html
 import io
 import json
 import re
@@ -176,23 +177,32 @@ def stand_alone(studio: Studio, sheets: list[Sheet]) -> None:
 def equal_numbers(name: str, table: str, charted: list[dict[str, Any]]) -> None:
     """A row a point of every curve that is shown, to the last digit."""
     head, *rows = csv.reader(io.StringIO(table))
-    assert head == ["chart", "curve", "x", "y", "z"]
-    wanted = [row for chart in charted for trace in chart["data"] for row in points(trace)]
+    assert head == ["chart", "panel", "curve", "kind", "x", "y", "z"]
+    wanted = [row for chart in charted for trace in chart["data"] for row in points(trace, chart["layout"])]
     assert len(rows) == len(wanted), name
-    for row, point in zip(rows, wanted, strict=True):
-        assert all(map(same, row[1:], point)), f"{name}: {row} should be {point}"
-    assert any(row[3] for row in rows), name
+    for (_, _, curve, _, *numbers), point in zip(rows, wanted, strict=True):
+        assert all(map(same, (curve, *numbers), point)), f"{name}: {curve} {numbers} should be {point}"
+    assert any(row[5] for row in rows), name
 
 
-def points(trace: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-    if trace.get("visible") in (False, "legendonly") or (trace.get("meta") or {}).get("again"):
+def points(trace: dict[str, Any], layout: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    meta = trace.get("meta") or {}
+    if trace.get("visible") in (False, "legendonly") or meta.get("again"):
         return
-    x, y, z = (plain(trace.get(part)) for part in "xyz")
+    x, y = (plain(trace.get(part)) or said(layout, trace, part) for part in "xy")
+    z = plain(meta.get("values") or trace.get("z"))
     label = trace.get("name", "")
     if not z:
         yield from ((label, x[i] if i < len(x) else i, value, None) for i, value in enumerate(y))
     for r, row in enumerate(z):
         yield from ((label, x[c] if x else c, y[r] if y else r, value) for c, value in enumerate(row))
+
+
+def said(layout: dict[str, Any], trace: dict[str, Any], letter: str) -> list[str]:
+    """What an axis says at the places of a trace that has no values of its own."""
+    axis = layout.get(trace.get(f"{letter}axis", letter).replace(letter, f"{letter}axis"), {})
+    assert plain(axis.get("tickvals")) == list(range(len(axis.get("ticktext", ()))))
+    return list(axis.get("ticktext", ()))
 
 
 def plain(given: Any) -> list[Any]:
@@ -206,7 +216,9 @@ def plain(given: Any) -> list[Any]:
 
 def same(cell: str, value: Any) -> bool:
     if isinstance(value, str):
-        return cell.removeprefix("'") == re.sub("<[^>]*>", "", value).removeprefix("'")
+        told = re.sub("<su([bp])>(.*?)</su[bp]>", lambda found: "_^"[found[1] == "p"] + found[2], value)
+        told = html.unescape(re.sub("<[^>]*>", "", told.replace("<br>", ", ")))
+        return cell.removeprefix("'") == told.removeprefix("'")
     if value is None or not np.isfinite(value):
         return cell == ""
     return float(cell) == value

@@ -15,6 +15,7 @@ from PIL import Image
 from dashboard import figure_studio
 from dashboard.__main__ import main
 from dashboard.asked.presets import PRESETS
+from dashboard.asked.sweep_presets import SWEEPS
 from dashboard.export.forms import SIZES
 from dashboard.export.pdf import pdf
 from dashboard.export.svg import checked
@@ -23,7 +24,7 @@ from dashboard.figure_names import FIGURES, TALK
 from dashboard.figure_studio import Query, Studio
 from tests.dashboard.sheets import texts
 
-PAGES: dict[str, Query] = {"race": {"preset": "figure-1"}}
+PAGES: dict[str, Query] = {"race": {"preset": "figure-1"}, "sweep": {"preset": "map"}}
 
 
 def made(studio: Studio, page: str, name: str, form: str, **options: Any) -> bytes:
@@ -47,11 +48,39 @@ def test_a_picture_has_its_pixels_and_the_theme_its_paper(studio):
 
 def test_the_numbers_of_a_csv_are_the_recorded_ones(studio):
     """As the store has them; what the figure shows is held to its table for every chart."""
-    found = {row["curve"]: float(row["y"]) for row in rows(made(studio, "race", "loss", "csv")) if row["x"] == "1"}
+    losses = [row for row in rows(made(studio, "race", "loss", "csv")) if row["kind"] == "raw"]
+    found = {row["curve"]: float(row["y"]) for row in losses if row["x"] == "1"}
     assert len(found) == 8
     assert len(set(found.values())) == 1  # all lanes start from the same weights on the same batch
-    radam = [row for row in rows(made(studio, "race", "loss", "csv")) if row["curve"] == "RAdam"]
+    radam = [row for row in losses if row["curve"] == "RAdam"]
     assert [float(row["x"]) for row in radam][-1] == 1000
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "panels", "kinds"),
+    [
+        ("race", "loss", {"training loss"}, {"raw", "smoothed"}),
+        ("norms", "loss", {"Post-LN, training loss", "Pre-LN, training loss"}, {"raw", "smoothed"}),
+        ("norms", "preconditioned", {f"{norm}, preconditioned, sharpness" for norm in ("Post-LN", "Pre-LN")}, {""}),
+        ("race", "schedule", {"multiplier w_t r_t", "learning rate α_t"}, {"", "so far"}),
+    ],
+)
+def test_a_csv_has_every_step_of_a_curve_once(studio, page, name, panels, kinds):
+    """By its panel and its kind: before, the curves of both norms, raw and smoothed, had one name."""
+    found = rows(made(studio, page, name, "csv"))
+    assert ({row["panel"] for row in found}, {row["kind"] for row in found}) == (panels, kinds)
+    keys = [(row["panel"], row["curve"], row["kind"], row["x"]) for row in found]
+    assert len(keys) == len(set(keys))
+
+
+def test_the_csv_of_a_map_has_rates_lengths_and_losses(studio):
+    found = rows(made(studio, "sweep", "maps", "csv"))
+    axes = SWEEPS["map"].config.axes
+    assert {float(row["x"]) for row in found} == set(axes["lr"])
+    assert {row["y"] for row in found if row["y"]} == {f"warmup {length}" for length in axes["warmup_steps"]}
+    assert {row["kind"] for row in found} == {"loss"}
+    assert all(row["panel"] == row["curve"] for row in found)  # a map a method, under its name
+    assert min(float(row["z"]) for row in found if row["z"]) > 0  # and no logarithm
 
 
 def test_a_race_frozen_at_a_step_has_nothing_after_it(studio):

@@ -175,7 +175,7 @@ def test_charts_side_by_side_and_the_numbers_behind_them(browser, recorded):
         panel.locator("[name=format]").select_option("csv")
         panel.locator(".lab-figure-preview pre").wait_for()
         _, table = saved(page, panel)
-        assert table.startswith(b"chart,curve,x,y,z")
+        assert table.startswith(b"chart,panel,curve,kind,x,y,z")
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,53 @@ def test_panels_side_by_side_leave_room_for_the_numbers_between_them(scripts, nu
     assert [note["x"] for note in spread["annotations"]] == pytest.approx([*middles, 0.24])
 
 
+def test_a_table_says_of_every_row_which_panel_curve_and_kind_it_is(scripts):
+    """Two columns that share an axis of losses, raw and smoothed, and a band; a map whose colours are logarithms."""
+    title = {"xref": "paper", "yref": "paper", "yanchor": "bottom", "y": 1}
+    panels = {
+        "xaxis": {"domain": [0, 0.5]},
+        "xaxis2": {"domain": [0.5, 1]},
+        "yaxis": {"domain": [0, 1], "title": {"text": "a<br>loss<sub>t</sub>"}},
+        "yaxis2": {"domain": [0, 1], "matches": "y"},
+        "annotations": [
+            {**title, "x": 0.25, "text": "<b>left</b>"},
+            {**title, "x": 0.75, "text": "<b>right</b>"},
+            {**title, "x": 0.75, "yref": "y", "text": "a note"},
+        ],
+    }
+    lane = {"name": "A &lt; B", "x": [5], "y": [2]}
+    curves = [
+        {**lane, "meta": {"lane": 0, "behind": True}},
+        {**lane, "meta": {"lane": 0, "smooth": True}},
+        {**lane, "meta": {"lane": 0, "smooth": False}, "xaxis": "x2", "yaxis": "y2"},
+        {**lane, "x": [5, 5], "y": [3, 1], "fill": "toself", "hoverinfo": "skip"},
+        {**lane, "meta": {"lane": 0, "again": True}},
+    ]
+    words = {"tickvals": [0, 1], "ticktext": ["0.001", "0.01"]}
+    rows = {"domain": [0, 0.4], "tickvals": [0], "ticktext": ["warmup 50"]}
+    scale = {"colorbar": {"title": {"text": "loss"}}}
+    higher = {**title, "x": 0, "text": "<b>higher</b>"}
+    layout = {
+        "xaxis": words,
+        "yaxis": rows,
+        "coloraxis": scale,
+        "annotations": [higher, {**higher, "y": 0.4, "text": "own"}],
+    }
+    cells = {"name": "own", "coloraxis": "coloraxis", "z": [[-1, 2]], "meta": {"values": [[0.1, None]]}}
+    charts = [{"title": "one", "data": curves, "layout": panels}, {"title": "two", "data": [cells], "layout": layout}]
+    assert call(scripts, "figure_table.js", "csvOf", charts).split("\r\n") == [
+        "chart,panel,curve,kind,x,y,z",
+        'one,"left, a, loss_t",A < B,raw,5,2,',
+        'one,"left, a, loss_t",A < B,smoothed,5,2,',
+        'one,"right, a, loss_t",A < B,,5,2,',
+        'one,"left, a, loss_t",A < B,range,5,3,',
+        'one,"left, a, loss_t",A < B,range,5,1,',
+        "two,own,own,loss,0.001,warmup 50,0.1",
+        "two,own,own,loss,0.01,warmup 50,",
+        "",
+    ]
+
+
 def test_thinning_keeps_spikes(scripts):
     """10,000 points become at most 2,000, and a spike of one point stays."""
     x = np.arange(10_000)
@@ -227,7 +274,7 @@ def test_sharpness_and_layers_are_read_at_the_steps_that_have_them(scripts):
     def series(**meta: Any) -> dict[str, Any]:
         return asked(scripts, [lane], f"lane.series({ {'lane': 0, **meta} }, 'last')")
 
-    assert series(of="sharpness", place=0) == {"x": [1, 3], "y": [35, None]}
+    assert series(of="sharpness", place=0) == {"x": [1], "y": [35]}  # the two take turns
     assert series(of="sharpness", place=1) == {"x": [1, 3], "y": [1200, 900]}
     assert series(of="layers", step=1) == {"x": ["words", "encoder 1", "output"], "y": [3, 4, None]}
     assert series(of="layers", step=2) == {"x": ["first", "last"], "y": [3, 4]}

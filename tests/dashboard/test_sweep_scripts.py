@@ -93,8 +93,10 @@ def test_maps_are_filled_with_what_their_lanes_have_come_to(scripts):
     adam, line, radam = filled["data"]
     places = adam["meta"]["cells"]
     assert adam["text"][0][places[0].index([0, 1])] == "0.1✕"  # one of two seeds diverged
-    assert radam["text"] == [["11", ""]]  # (10 + 12) / 2; the last two lanes have not begun
+    assert radam["text"] == [["11", ""]]  # (10 + 11) / 2; the last two lanes have not begun
     assert radam["z"][0][1] is None
+    assert radam["meta"]["values"] == [[10.5, None]]  # for a table, where the colours are logarithms
+    assert adam["meta"]["values"][0][places[0].index([0, 1])] == 0.1
     assert line["y"] == [-0.5, -0.5, 1.5, 1.5]
     assert len(filled["layout"]["shapes"]) == 1  # around the cell that is chosen whole
     # Below half of the baseline of 2.82 is one of the two lanes of the first cell, and no other.

@@ -2,8 +2,8 @@
 // A figure as a file, in each of the forms there are.
 import { sourceOf } from "./figure_source.js"
 import { composed } from "./figure_svg.js"
+import { csvOf } from "./figure_table.js"
 import { FAMILY } from "./figure_text.js"
-import { csvOf } from "./figure_values.js"
 import { loadPlotly } from "./plot_parts.js"
 
 /** @import { FigureLook, FigureOptions, FigurePart, FigureSource, FigureForms, Room } from "./types.d.ts" */
@@ -166,7 +166,7 @@ async function htmlOf(boxes, options) {
 export async function figureFile(boxes, options) {
   const { formats } = await figureForms()
   const type = formats[options.format]?.type
-  const parts = () => partsOf(boxes, options).map(({ title, figure }) => ({ title, data: figure.data }))
+  const parts = () => partsOf(boxes, options).map(({ title, figure }) => ({ title, ...figure }))
   switch (options.format) {
     case "csv":
       return new Blob([csvOf(parts())], { type })

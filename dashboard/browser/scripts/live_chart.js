@@ -219,7 +219,8 @@ export class LiveChart {
     let series = meta.of === "plan" ? upTo(plan, lane.step) : lane.series(meta, view.group, frozen ?? undefined)
     if (meta.smooth) series = smoothed(/** @type {Series} */ (series), smoothing)
     if (frozen !== null && this.panel.steps) series = upTo(/** @type {Series} */ (series), frozen)
-    const drawn = { ...trace, ...thinned(/** @type {Path} */ (series)), visible: shown }
+    const told = meta.smooth ? { ...meta, smooth: smoothing > 0 } : meta
+    const drawn = { ...trace, meta: told, ...thinned(/** @type {Path} */ (series)), visible: shown }
     return meta.start && lane.lostAt(frozen) ? withCross(drawn) : drawn
   }
 

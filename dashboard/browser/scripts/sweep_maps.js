@@ -21,7 +21,8 @@ export function filledMaps(figure, cells, { point, quantity, needs, chosen, swee
   const seen = []
   const data = figure.data.map((trace) => {
     const meta = /** @type {{ cells?: number[][][], needs?: number }} */ (trace.meta ?? {})
-    if (meta.needs !== undefined) return { ...trace, ...needsLine(needs[meta.needs] ?? []) }
+    if (meta.needs !== undefined)
+      return { ...trace, ...needsLine(needs[meta.needs] ?? []), meta: { ...meta, again: true } } // between the cells
     if (!meta.cells) return trace
     return mapTrace(/** @type {MapTrace} */ (/** @type {unknown} */ (trace)), meta.cells)
   })
@@ -39,7 +40,8 @@ export function filledMaps(figure, cells, { point, quantity, needs, chosen, swee
     const z = found.map((row) => row.map((cell) => (cell === null ? null : colour(cell.value, cell.lost))))
     const text = found.map((row) => row.map((cell) => (cell === null ? "" : written(cell))))
     const customdata = rows.map((row, r) => row.map((places, c) => told(trace, places, found[r][c])))
-    return { ...trace, z, text, customdata }
+    const values = found.map((row) => row.map((cell) => cell?.value ?? null))
+    return { ...trace, z, text, customdata, meta: { cells: rows, values } }
   }
 
   /**

@@ -109,7 +109,10 @@ export interface RunSpec {
   baseline: number | null
 }
 
-/** What fills a trace: dashboard/figures/race.py says which there are. `again` marks what is drawn a second time. */
+/**
+ * What fills a trace: dashboard/figures/race.py says which there are. `again` marks what is drawn a second time, and
+ * `values` are a map's, where its colours stand for other numbers.
+ */
 export interface Meta {
   lane: number
   of?: string
@@ -122,6 +125,7 @@ export interface Meta {
   behind?: boolean
   grouped?: boolean
   again?: boolean
+  values?: Value[][]
 }
 
 /** A trace of Plotly's, as far as we look into it. */
