@@ -9,7 +9,7 @@ from dashboard.evidence.outcomes import number
 from dashboard.evidence.signs import AT_STEPS, SIGNS, measured
 from dashboard.evidence.steps import grid_steps
 from dashboard.figures.sweep import courses_figure, rates_figure
-from dashboard.words.sweep_words import READINGS, sign_sentences, warmup_sentences
+from dashboard.words.sweep_words import READINGS, auc_words, sign_sentences, warmup_sentences
 
 
 def findings_json(found: Findings) -> bytes:
@@ -89,7 +89,7 @@ def _signs(found: Findings) -> list[dict[str, Any]]:
                 "label": sign.label,
                 "reading": READINGS[sign.reading],
                 "warns": "large" if sign.warns > 0 else "small",
-                "auc": [None if row["auc"] is None else round(row["auc"], 3) for row in own],
+                "auc": [None if row["auc"] is None else auc_words(row["auc"]) for row in own],
                 "cells": max(row["cells"] for row in own),
             }
         )

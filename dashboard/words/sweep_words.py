@@ -120,7 +120,7 @@ def sign_sentences(found: Findings) -> list[str]:
         told.append("That is too few of one kind to read the table as more than an anecdote.")
     best = {reading: _best(found.signs, reading) for reading in READINGS}
     parts = [
-        f"{reading}: {row['label']} at step {row['at_step']} ({row['auc']:.2f})" for reading, row in best.items() if row
+        f"{reading}: {row['label']} at step {row['at_step']} ({auc_words(row['auc'])})" for reading, row in best.items() if row
     ]
     if parts:
         told.append(f"The measure that told most, of each reading: {'; '.join(parts)}.")
@@ -128,6 +128,11 @@ def sign_sentences(found: Findings) -> list[str]:
         "To tell is not to cause: lanes of one grid differ in their rates, and whatever follows from the rate tells as well as it does."
     )
     return told
+
+
+def auc_words(value: float) -> str:
+    """As sentences and tables say it: rounded once."""
+    return f"{value:.2f}"
 
 
 def _best(rows: list[dict[str, Any]], reading: str) -> dict[str, Any] | None:

@@ -153,7 +153,7 @@ function signsTable(signs) {
     signs.map(({ label, warns, auc, cells }) => [
       label,
       warns,
-      ...auc.map((value) => (value === null ? "–" : value.toFixed(2))),
+      ...auc.map((text) => text ?? "–"),
       String(cells),
     ]),
   )

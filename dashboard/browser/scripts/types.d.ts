@@ -402,7 +402,7 @@ export interface Findings {
   needs: (number | null)[][]
   sentences: string[]
   table: { head: string[]; rows: string[][] }
-  signs: { label: string; reading: string; warns: string; auc: (number | null)[]; cells: number }[]
+  signs: { label: string; reading: string; warns: string; auc: (string | null)[]; cells: number }[]
   sign_sentences: string[]
   points: { measures: { label: string; values: Value[] }[]; learned: (boolean | null)[]; labels: string[] }
 }
