@@ -61,10 +61,11 @@ def scale_note(config: SweepConfig) -> str:
     else:
         ours = f"Here: {TASKS[config.task].story.rstrip('.')}"
     decays = {str(one.lane["decay"]) for one in config.contenders if "decay" in one.lane}
+    examples = "1 example" if config.batch_size == 1 else f"{config.batch_size} examples"
     rate = f"with a {', '.join(sorted(decays))} decay of the rate" if decays else "at a constant rate"
     beta2 = config.contenders[0].lane.get("beta2", METHODS["radam"].betas[1])
     return (
-        f"**What is different.** {ours}, {config.steps} steps of {config.batch_size} examples {rate} at $\\beta_2$ = {beta2:g}, without "
+        f"**What is different.** {ours}, {config.steps} steps of {examples} {rate} at $\\beta_2$ = {beta2:g}, without "
         "weight decay. The paper: "
         "ResNet-20 on CIFAR-10, 186 epochs of batches of 128, a tenth of the rate after 81 and again after 122, weight decay 1e-4, "
         "crops and flips. Compare the order of the rows, not the numbers. Our loss is the mean of the last 20 training "

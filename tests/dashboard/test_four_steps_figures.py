@@ -186,6 +186,7 @@ def test_notes_follow_the_settings():
     assert "ResNet-8 of width 8" in scale_note(CONFIG)
     assert "at a constant rate" in scale_note(CONFIG)
     assert "with a linear decay" in scale_note(four_steps("numbers", 6e-3))
+    assert "steps of 1 example at" in scale_note(four_steps("surfaces", 6e-3))
     assert "is the row *Adam for steps 1-4" in choice_note("digits", Choice("adam", "radam", "radam"))
     assert "the same steps as the row *RAdam*" in choice_note("digits", Choice("momentum", "radam", "radam"))
     assert "is the last row" in choice_note("digits", Choice("adam", "adam", "radam"))
