@@ -82,7 +82,7 @@ class LossCourse:
         if self.step < FINAL_STEPS or not reference > 0:
             return ""
         tenth, half = TENTH * reference, HALF * reference
-        best = f"(best {self.best:.2f} at step {self.best_at})"
+        best = f"(best {_short(self.best)} at step {self.best_at})"
         if self.best < half and self.now > (self.best + reference) / 2:
             return f"{LOST} {best}"
         if self.now >= reference - tenth:
@@ -94,6 +94,14 @@ class LossCourse:
             return LEARNED
         lately = max(LATELY, LATELY_PART * self.step)
         return FALLING if self.step - self.best_at < lately else f"{STANDING} {best}"
+
+
+def _short(loss: float) -> str:
+    """As a lane's card shows its loss: `shortNumber` of live_elements.js."""
+    if loss != 0 and not 1e-3 <= abs(loss) < 1e5:
+        digits, power = f"{loss:.2e}".split("e")
+        return f"{digits}e{int(power):+d}"
+    return f"{float(f'{loss:.4g}'):g}"
 
 
 def in_words(phase: str, course: LossCourse, baseline: float | None) -> str:

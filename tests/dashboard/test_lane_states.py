@@ -59,20 +59,20 @@ def states_of(name: str) -> list[str]:
         ("learns", 400, 0.02, "learned"),
         ("learns slowly", 120, 1.69, "falling"),
         ("learns slowly", 400, 0.47, "learned"),
-        ("spikes", 260, 0.72, "learned, spiking (best 0.18 at step 224)"),
+        ("spikes", 260, 0.72, "learned, spiking (best 0.1846 at step 224)"),
         ("spikes", 400, 0.06, "learned"),
         ("begins late", 200, 3.81, "above the baseline"),
         ("begins late", 232, 2.76, "at the baseline"),
         ("begins late", 260, 1.63, "falling"),
         ("begins late", 400, 0.74, "learned"),
         ("collapses", 164, 0.19, "learned"),
-        ("collapses", 320, 1.45, "spiking (best 0.19 at step 164)"),
-        ("collapses", 324, 1.53, "lost what it had learned (best 0.19 at step 164)"),
-        ("collapses", 340, 0.89, "learned, spiking (best 0.19 at step 164)"),
-        ("collapses", 400, 2.68, "lost what it had learned (best 0.19 at step 164)"),
+        ("collapses", 320, 1.45, "spiking (best 0.1898 at step 164)"),
+        ("collapses", 324, 1.53, "lost what it had learned (best 0.1898 at step 164)"),
+        ("collapses", 340, 0.89, "learned, spiking (best 0.1898 at step 164)"),
+        ("collapses", 400, 2.68, "lost what it had learned (best 0.1898 at step 164)"),
         ("gets half way", 368, 2.30, "falling"),
         ("gets half way", 440, 2.65, "at the baseline"),
-        ("gets half way", 500, 2.40, "standing still (best 2.30 at step 368)"),
+        ("gets half way", 500, 2.40, "standing still (best 2.301 at step 368)"),
         ("has no baseline", 20, 2.33, "at its first loss"),
         ("has no baseline", 60, 1.43, "falling"),
         ("has no baseline", 200, 0.07, "learned"),
@@ -96,7 +96,7 @@ def test_a_lane_that_learns_is_told_nothing_worse_than_where_it_stands_on_the_wa
 
 def test_a_lane_that_collapses_is_not_told_as_one_that_learned():
     assert in_words("finished", course_until("collapses", 400), BASELINES["collapses"]) == (
-        "finished · lost what it had learned (best 0.19 at step 164)"
+        "finished · lost what it had learned (best 0.1898 at step 164)"
     )
     assert set(states_of("stuck")) == {"", "at the baseline"}
 
@@ -161,8 +161,24 @@ def test_a_best_that_is_long_ago_by_the_lanes_own_steps():
     course.add(range(1021, 1275), [1.9] * 254)
     assert course.state(2.82) == "falling"
     course.add([1275], [1.9])  # 255 steps ago, a fifth of 1275
-    assert course.state(2.82) == "standing still (best 1.80 at step 1020)"
+    assert course.state(2.82) == "standing still (best 1.8 at step 1020)"
     assert FINAL_STEPS == 20
+
+
+@pytest.mark.parametrize(("best", "told"), [(7.8e-4, "7.80e-4"), (0.05, "0.05"), (0.123456, "0.1235"), (2e5, "2.00e+5")])
+def test_a_small_best_is_not_told_as_none(scripts, best, told):
+    losses = [[4 * best] * 20, [best] * 20, [2.2 * best] * 20]
+    course = LossCourse()
+    course.add(range(1, 61), sum(losses, []))
+    assert course.state(4 * best) == f"spiking (best {told} at step 40)"
+    steps = list(range(1, 61))
+    drawn = """async ([steps, losses, baseline]) => {
+        const { LossCourse } = await load("live_loss.js")
+        const course = new LossCourse()
+        course.add(steps, losses)
+        return course.state(baseline)
+    }"""
+    assert scripts.evaluate(drawn, [steps, sum(losses, []), 4 * best]) == course.state(4 * best)
 
 
 def test_a_lane_that_diverged_has_no_loss_to_speak_of():

@@ -1,5 +1,6 @@
 // @ts-check
 // What a lane's loss has done, in words: the rule of dashboard/asked/lane_states.py, which the page states.
+import { shortNumber } from "./live_elements.js"
 
 /** @import { Value } from "./types.d.ts" */
 
@@ -49,7 +50,7 @@ export class LossCourse {
     if (this.step < FINAL_STEPS || !(reference > 0)) return ""
     const tenth = TENTH * reference
     const half = HALF * reference
-    const best = `(best ${this.best.toFixed(2)} at step ${this.bestAt})`
+    const best = `(best ${shortNumber(this.best)} at step ${this.bestAt})`
     if (this.best < half && this.now > (this.best + reference) / 2) return `lost what it had learned ${best}`
     if (this.now >= reference - tenth)
       return `${this.now > reference + tenth ? "above" : "at"} ${baseline === null ? "its first loss" : "the baseline"}`
