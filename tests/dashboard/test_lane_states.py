@@ -165,20 +165,21 @@ def test_a_best_that_is_long_ago_by_the_lanes_own_steps():
     assert FINAL_STEPS == 20
 
 
-@pytest.mark.parametrize(("best", "told"), [(7.8e-4, "7.80e-4"), (0.05, "0.05"), (0.123456, "0.1235"), (2e5, "2.00e+5")])
+@pytest.mark.parametrize(
+    ("best", "told"), [(7.8e-4, "7.80e-4"), (0.05, "0.05"), (0.123456, "0.1235"), (2e5, "2.00e+5")]
+)
 def test_a_small_best_is_not_told_as_none(scripts, best, told):
-    losses = [[4 * best] * 20, [best] * 20, [2.2 * best] * 20]
+    steps, losses = list(range(1, 61)), [*[4 * best] * 20, *[best] * 20, *[2.2 * best] * 20]
     course = LossCourse()
-    course.add(range(1, 61), sum(losses, []))
+    course.add(steps, losses)
     assert course.state(4 * best) == f"spiking (best {told} at step 40)"
-    steps = list(range(1, 61))
     drawn = """async ([steps, losses, baseline]) => {
         const { LossCourse } = await load("live_loss.js")
         const course = new LossCourse()
         course.add(steps, losses)
         return course.state(baseline)
     }"""
-    assert scripts.evaluate(drawn, [steps, sum(losses, []), 4 * best]) == course.state(4 * best)
+    assert scripts.evaluate(drawn, [steps, losses, 4 * best]) == course.state(4 * best)
 
 
 def test_a_lane_that_diverged_has_no_loss_to_speak_of():
