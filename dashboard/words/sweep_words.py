@@ -120,7 +120,9 @@ def sign_sentences(found: Findings) -> list[str]:
         told.append("That is too few of one kind to read the table as more than an anecdote.")
     best = {reading: _best(found.signs, reading) for reading in READINGS}
     parts = [
-        f"{reading}: {row['label']} at step {row['at_step']} ({auc_words(row['auc'])})" for reading, row in best.items() if row
+        f"{reading}: {row['label']} at step {row['at_step']} ({auc_words(row['auc'])})"
+        for reading, row in best.items()
+        if row
     ]
     if parts:
         told.append(f"The measure that told most, of each reading: {'; '.join(parts)}.")

@@ -150,12 +150,7 @@ function axis(measure) {
 function signsTable(signs) {
   const table = tableOf(
     ["measure", "warns when", "step 10", "25", "50", "lanes"],
-    signs.map(({ label, warns, auc, cells }) => [
-      label,
-      warns,
-      ...auc.map((text) => text ?? "–"),
-      String(cells),
-    ]),
+    signs.map(({ label, warns, auc, cells }) => [label, warns, ...auc.map((text) => text ?? "–"), String(cells)]),
   )
   const rows = [...(table.tBodies[0]?.rows ?? [])]
   signs.forEach(({ reading }, i) => {
