@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from dashboard.asked.sweep_config import SweepConfig
@@ -102,3 +103,31 @@ def test_maps_are_filled_with_what_their_lanes_have_come_to(scripts):
     # Below half of the baseline of 2.82 is one of the two lanes of the first cell, and no other.
     assert filled["learned"][0]["text"][0][0] == "50%"
     assert "0%" in filled["learned"][2]["text"][0]
+
+
+def luminance(colour: list[int]) -> float:
+    """Relative luminance, as WCAG 2.1 defines it."""
+    shares = [part / 255 for part in colour]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in shares]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+@pytest.mark.parametrize("reversescale", [False, True])
+def test_numbers_in_a_map_stand_out_from_their_cells(scripts, reversescale):
+    """4.5 to 1, which WCAG asks of small text, at a thousand places of the scale; the map itself is as it was."""
+    axis = json.loads(drawn(CONFIG.to_json()))["maps"]["mean"]["layout"]["coloraxis"]
+    places, colours = zip(*axis["colorscale"], strict=True)
+    z = np.linspace(-1, 3, 1000)
+    share = (1 - (z + 1) / 4) if reversescale else (z + 1) / 4
+    parts = np.array([[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in colours])
+    cells = np.stack([np.interp(share, places, part) for part in parts.T], axis=1).round()
+    trace = {"type": "heatmap", "texttemplate": "%{text}", "z": [[*z.tolist(), None]], "text": [["0.1"] * 1000 + [""]]}
+    layout = {"coloraxis": {**axis, "cmin": -1, "cmax": 3, "reversescale": reversescale}}
+    inked = "async ([trace, layout]) => (await load('figure_maps.js')).inked([trace], layout, 900, 13)[0].text[0]"
+    *texts, empty = scripts.evaluate(inked, [trace, layout])
+    assert empty == ""
+    for text, cell in zip(texts, cells, strict=True):
+        ink = 0.0 if text == '<span style="color:#000000">0.1</span>' else 1.0
+        assert ink or "#ffffff" not in text
+        low, high = sorted([ink, luminance(cell)])
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (text, cell)

@@ -140,7 +140,7 @@ function ofMap({ name, xaxis = "x", yaxis = "y", z = [], text = [], ...trace }, 
   const cells = [...z].flatMap((row, r) =>
     [...(row ?? [])].flatMap((value, c) =>
       Number.isFinite(value)
-        ? [{ value, told: `${text[r]?.[c] || shortNumber(value)} at ${written(x[c])}, ${written(y[r])}` }]
+        ? [{ value, told: `${plainWords(text[r]?.[c]) || shortNumber(value)} at ${written(x[c])}, ${written(y[r])}` }]
         : [],
     ),
   )

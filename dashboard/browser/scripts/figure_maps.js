@@ -2,20 +2,42 @@
 // Heatmaps as rectangles and letters: Plotly draws them as a bitmap, which no vector figure should hold.
 import { valuesOf } from "./figure_values.js"
 
-/** @import { Layout, Trace } from "./types.d.ts" */
+/** @import { Layout, Trace, Value } from "./types.d.ts" */
 
-// The scale of our maps by its name, at 9 evenly spaced places, as Plotly has it.
-const VIRIDIS = [
-  [68, 1, 84],
-  [71, 44, 122],
-  [59, 81, 139],
-  [44, 113, 142],
-  [33, 144, 141],
-  [39, 173, 129],
-  [92, 200, 99],
-  [170, 220, 50],
-  [253, 231, 37],
-]
+const INKS = ["#000000", "#ffffff"] // on every colour one of the two has a contrast of 4.58 or more
+const LETTER = 0.56 // of their size: how wide they are
+const SCALE = 100 // pixels: the scale of the colours, and what is left free around a map
+
+/**
+ * Maps whose numbers have the ink that is read best on their own cells, and fit into them: Plotly's stand out too little
+ * from half of the colours, and it takes a colour's own letters for a part of the number's.
+ * @param {Trace[]} data
+ * @param {Layout} layout
+ * @param {number} width of the whole figure
+ * @param {number} letters
+ * @returns {Trace[]}
+ */
+export function inked(data, layout, width, letters) {
+  const colour = coloursOf(layout)
+  const axes = Object.keys(layout).filter((name) => /^yaxis\d*$/.test(name))
+  const beside = LETTER * letters * longest(axes.map((name) => layout[name].ticktext ?? [])) + SCALE
+  return data.map((trace) => {
+    const words = /** @type {string[][] | undefined} */ (trace.text)
+    if (trace.type !== "heatmap" || !trace.texttemplate || !words) return trace
+    const z = /** @type {Value[][]} */ (trace.z)
+    const cell = (width - beside) / (z[0]?.length || 1)
+    const text = words.map((row, r) =>
+      row.map((word, c) => {
+        const value = z[r][c]
+        return word && value !== null ? `<span style="color:${inkOn(colour(value))}">${word}</span>` : word
+      }),
+    )
+    return { ...trace, text, textfont: { size: Math.min(letters, cell / (LETTER * (longest(words) + 1))) } }
+  })
+}
+
+/** @param {string[][]} rows */
+const longest = (rows) => Math.max(0, ...rows.flat().map((word) => word.length))
 
 /**
  * The traces without heatmaps, and the rectangles that stand for them.
@@ -24,7 +46,8 @@ const VIRIDIS = [
  * @param {number} letters
  */
 export function vectorMaps(data, layout, letters) {
-  const { cmin = 0, cmax = 1, reversescale = false } = layout.coloraxis ?? {}
+  const { cmin = 0, cmax = 1 } = layout.coloraxis ?? {}
+  const colour = coloursOf(layout)
   /** @type {object[]} */
   const shapes = []
   const traces = data.flatMap((trace) => {
@@ -38,8 +61,7 @@ export function vectorMaps(data, layout, letters) {
     z.forEach((row, r) => {
       row.forEach((value, c) => {
         if (value === null || value === undefined) return
-        const place = (value - cmin) / (cmax - cmin || 1)
-        const rgb = colourAt(reversescale ? 1 - place : place)
+        const rgb = colour(value)
         shapes.push({
           type: "rect",
           layer: "below",
@@ -55,8 +77,8 @@ export function vectorMaps(data, layout, letters) {
         if (!text?.[r]?.[c]) return
         written.x.push(xs?.[c] ?? c)
         written.y.push(ys?.[r] ?? r)
-        written.text.push(text[r][c])
-        written.color.push(0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 140 ? "#1b2430" : "#ffffff")
+        written.text.push(text[r][c].replace(/<[^>]*>/g, ""))
+        written.color.push(inkOn(rgb))
       })
     })
     const rows = z.length
@@ -77,9 +99,34 @@ export function vectorMaps(data, layout, letters) {
   return { traces, shapes }
 }
 
-/** @param {number} place from 0 to 1 */
-function colourAt(place) {
-  const at = Math.max(0, Math.min(1, place)) * (VIRIDIS.length - 1)
-  const low = Math.min(Math.floor(at), VIRIDIS.length - 2)
-  return VIRIDIS[low].map((value, i) => Math.round(value + (at - low) * (VIRIDIS[low + 1][i] - value)))
+/**
+ * The colour of a value on the scale that a layout's maps share.
+ * @param {Layout} layout
+ * @returns {(value: number) => number[]}
+ */
+function coloursOf({ coloraxis = {} }) {
+  const { cmin = 0, cmax = 1, reversescale = false } = coloraxis
+  const stops = /** @type {[number, string][]} */ (coloraxis.colorscale ?? [])
+  const places = stops.map(([place]) => place)
+  const colours = stops.map(([, hex]) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)))
+  return (value) => {
+    const share = Math.max(0, Math.min(1, (value - cmin) / (cmax - cmin || 1)))
+    const place = reversescale ? 1 - share : share
+    const high = Math.max(
+      1,
+      places.findIndex((stop) => stop >= place),
+    )
+    const part = (place - places[high - 1]) / (places[high] - places[high - 1])
+    return colours[high].map((end, i) => Math.round(colours[high - 1][i] + part * (end - colours[high - 1][i])))
+  }
+}
+
+/**
+ * Black or white, whichever has more contrast as WCAG 2 computes it.
+ * @param {number[]} rgb
+ */
+export function inkOn(rgb) {
+  const [r, g, b] = rgb.map((part) => (part <= 10 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4))
+  const light = 0.2126 * r + 0.7152 * g + 0.0722 * b
+  return INKS[(light + 0.05) ** 2 > 0.05 * 1.05 ? 0 : 1]
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // The sweep page: maps that fill in as lanes are trained, and what follows from those that are done.
 import { tellChart } from "./chart_access.js"
+import { inked } from "./figure_maps.js"
 import { sourceIn } from "./findings_parts.js"
 import { keptPage } from "./kept_page.js"
 import { element, setText } from "./live_elements.js"
@@ -141,17 +142,17 @@ export class SweepPage {
       sweep,
     })
     this.keys.mark({ data: /** @type {Figure["data"]} */ (data), layout })
-    const narrow = this.map.offsetWidth < 520
+    const letters = this.map.offsetWidth < 520 ? 11 : 13
     const drawn = {
       ...layout,
       template: this.templates?.[this.theme ?? "light"],
       autosize: true,
-      font: { size: narrow ? 11 : 13 },
+      font: { size: letters },
     }
     this.map.style.minHeight = `${layout.height}px`
     await Plotly.react(
       this.map,
-      data,
+      inked(/** @type {Figure["data"]} */ (data), drawn, this.map.offsetWidth, letters),
       drawn,
       plotConfig(Plotly, this.map, this.source("maps", "How forgiving is each method?", this.map), EVERY_CLICK),
     )
