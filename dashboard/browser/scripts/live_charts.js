@@ -6,6 +6,8 @@ import { LayerChart, OverlayChart, RidgeChart } from "./live_histograms.js"
 /** @import { LaneHistory } from "./live_history.js" */
 /** @import { Figure } from "./types.d.ts" */
 
+const [AXIS, NOTE] = [46, 38] // pixels: the numbers and the title of the axis of steps, and two lines below them
+
 /** The spread of psi, and below it how many parameters are not in it. */
 class SpreadChart extends LiveChart {
   /**
@@ -15,14 +17,14 @@ class SpreadChart extends LiveChart {
    */
   figure(width) {
     const figure = super.figure(width)
-    const { annotations = [], ...layout } = figure.layout
-    const lowest = Object.keys(layout).filter((name) => name.startsWith("yaxis")).length // the panel of `psi_across`
-    const place = { xref: "x domain", yref: `y${lowest > 1 ? lowest : ""} domain`, x: 0.01, y: 0.03 }
-    const [run] = this.live.runs
-    const shown = run.history.lanes.filter((_, k) => !this.live.hidden.has(`0:${k}`))
+    const shown = this.live.runs[0].history.lanes.filter((_, k) => !this.live.hidden.has(`0:${k}`))
     const text = leftOut(shown)
-    const note = { ...place, text, showarrow: false, align: "left", xanchor: "left", yanchor: "bottom" }
-    return { ...figure, layout: { ...layout, annotations: text ? [...annotations, note] : annotations } }
+    if (!text) return figure
+    const { annotations = [], ...layout } = figure.layout
+    const below = { xref: "paper", yref: "paper", x: 0, y: 0, xanchor: "left", yanchor: "top", yshift: -AXIS }
+    const note = { ...below, text, showarrow: false, align: "left" }
+    const margin = { ...layout.margin, b: AXIS + NOTE }
+    return { ...figure, layout: { ...layout, margin, annotations: [...annotations, note] } }
   }
 }
 
