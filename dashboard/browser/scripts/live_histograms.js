@@ -66,7 +66,8 @@ export class LayerChart extends LiveChart {
       },
       { mode: "lines+markers" },
     )
-    return { data, layout: { xaxis: { type: "category" }, yaxis: { type: "log", title: { text: "gradient norm" } } } }
+    const xaxis = { type: "category", title: { text: "layers" } } // in whose row the export button stands
+    return { data, layout: { xaxis, yaxis: { type: "log", title: { text: "gradient norm" } } } }
   }
 }
 
