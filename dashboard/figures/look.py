@@ -143,7 +143,7 @@ def template(theme: str) -> dict[str, Any]:
             "hovermode": "x unified",
             "hoverlabel": {"bgcolor": _BACKGROUND[theme], "font": {"size": 13}},
             "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "font": {"size": 13}},
-            "margin": {"l": 10, "r": 16, "t": 10, "b": 10},
+            "margin": {"l": 10, "r": 24, "t": 10, "b": 10},  # right: half of "10,000" at an axis's end
         }
     }
 
