@@ -188,9 +188,10 @@ def surface_figure(lanes: Sequence[Lane], styles: Sequence[Style], settings: dic
     """The landscape's contours, and where each lane walks on it."""
     surface = SURFACES[settings["surface"]]
     x, y, z = landscape_grid(settings)
-    figure = go.Figure(
-        go.Contour(x=x, y=y, z=z, ncontours=24, colorscale="Greys", opacity=0.5, showscale=False, hoverinfo="skip")
+    heights = go.Contour(
+        x=x, y=y, z=z, ncontours=24, colorscale="Greys", opacity=0.5, showscale=False, hoverinfo="skip"
     )
+    figure = go.Figure(heights.update(name="log10(1 + f)"))
     walks = traces(lanes, styles, "positions")
     for walk in walks:
         walk.meta["start"] = list(surface.start)

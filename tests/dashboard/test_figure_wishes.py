@@ -62,6 +62,7 @@ def test_the_numbers_of_a_csv_are_the_recorded_ones(studio):
         ("race", "loss", {"training loss"}, {"raw", "smoothed"}),
         ("norms", "loss", {"Post-LN, training loss", "Pre-LN, training loss"}, {"raw", "smoothed"}),
         ("norms", "preconditioned", {f"{norm}, preconditioned, sharpness" for norm in ("Post-LN", "Pre-LN")}, {""}),
+        ("sweep", "courses", {"loss, mean of 20 steps"}, {"", "highest", "lowest"}),
         ("race", "schedule", {"multiplier w_t r_t", "learning rate α_t"}, {"", "so far"}),
     ],
 )

@@ -84,7 +84,7 @@ def test_a_table_says_of_every_row_which_panel_curve_and_kind_it_is(scripts):
         {**lane, "meta": {"lane": 0, "behind": True}},
         {**lane, "meta": {"lane": 0, "smooth": True}},
         {**lane, "meta": {"lane": 0, "smooth": False}, "xaxis": "x2", "yaxis": "y2"},
-        {**lane, "x": [5, 5], "y": [3, 1], "fill": "toself", "hoverinfo": "skip"},
+        {**lane, "x": [5, 5], "y": [3, 1], "fill": "toself", "line": {"width": 0}},
         {**lane, "meta": {"lane": 0, "again": True}},
     ]
     words = {"tickvals": [0, 1], "ticktext": ["0.001", "0.01"]}
@@ -104,8 +104,8 @@ def test_a_table_says_of_every_row_which_panel_curve_and_kind_it_is(scripts):
         'one,"left, a, loss_t",A < B,raw,5,2,',
         'one,"left, a, loss_t",A < B,smoothed,5,2,',
         'one,"right, a, loss_t",A < B,,5,2,',
-        'one,"left, a, loss_t",A < B,range,5,3,',
-        'one,"left, a, loss_t",A < B,range,5,1,',
+        'one,"left, a, loss_t",A < B,highest,5,3,',
+        'one,"left, a, loss_t",A < B,lowest,5,1,',
         "two,own,own,loss,0.001,warmup 50,0.1",
         "two,own,own,loss,0.01,warmup 50,",
         "",

@@ -13,7 +13,6 @@ const KINDS = [
   ["raw", ({ meta }) => meta?.behind],
   ["smoothed", ({ meta }) => meta?.smooth],
   ["so far", ({ meta }) => meta?.of === "plan"], // beside all that was planned
-  ["range", ({ meta, fill, hoverinfo }) => !meta && fill === "toself" && hoverinfo === "skip"], // up and back again
 ]
 
 /**
@@ -24,11 +23,13 @@ export function csvOf(charts) {
   const rows = charts.flatMap(({ title, data, layout }) =>
     data.flatMap((trace) => {
       if (trace.visible === false || trace.visible === "legendonly" || trace.meta?.again) return []
-      const own = [title, panelOf(trace, layout), trace.name ?? "", kindOf(trace, layout)]
+      const own = [title, panelOf(trace, layout), trace.name ?? ""]
+      const kind = kindOf(trace, layout)
       const [across, up] = [valueAt(trace, "x", layout), valueAt(trace, "y", layout)]
-      if (!("z" in trace)) return valuesOf(trace.y).map((value, i) => [...own, across(i), value, ""])
+      if (!("z" in trace))
+        return valuesOf(trace.y).map((value, i, all) => [...own, kind(i / all.length), across(i), value, ""])
       const shown = rowsOf(trace.meta?.values ?? trace.z) // the colour of a cell may be another number than its own
-      return shown.flatMap((row, r) => Array.from(row, (value, c) => [...own, across(c), up(r), value]))
+      return shown.flatMap((row, r) => Array.from(row, (value, c) => [...own, kind(0), across(c), up(r), value]))
     }),
   )
   return [HEAD, ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("")
@@ -59,13 +60,21 @@ function panelOf({ xaxis = "x", yaxis = "y" }, layout) {
 }
 
 /**
+ * What a row is of its curve. A band goes forth along its highest values, and back along its lowest.
  * @param {Trace} trace
  * @param {Layout} layout
+ * @returns {(part: number) => string} of the trace, from 0 to 1
  */
 function kindOf(trace, layout) {
-  if (trace.coloraxis) return layout.coloraxis?.colorbar?.title?.text ?? ""
-  return KINDS.find(([, holds]) => holds(trace))?.[0] ?? ""
+  if (isBand(trace)) return (part) => (part < 0.5 ? "highest" : "lowest")
+  const kind = trace.coloraxis
+    ? (layout.coloraxis?.colorbar?.title?.text ?? "")
+    : (KINDS.find(([, holds]) => holds(trace))?.[0] ?? "")
+  return () => kind
 }
+
+/** A ridge is filled, too, and has an edge. @param {Trace} trace */
+const isBand = ({ fill, line }) => fill === "toself" && line?.width === 0
 
 /**
  * What stands at a place along an axis: a trace's own value, or what the axis says there, or else the place's number. A
