@@ -89,7 +89,8 @@ def maps(page: Page) -> dict[str, list[list[float | None]]]:
     """The numbers written into the cells, by contender."""
     return page.evaluate(
         """() => Object.fromEntries(document.querySelector('[data-chart=maps]').data
-            .filter((trace) => trace.type === 'heatmap').map((trace) => [trace.name, trace.text]))"""
+            .filter((trace) => trace.type === 'heatmap')
+            .map(({ name, text }) => [name, text.map((row) => row.map((words) => words.replace(/<[^>]*>/g, '')))]))"""
     )
 
 
@@ -152,7 +153,7 @@ def test_a_sweep_fills_in_live_and_a_cell_opens_its_race(browser, address, serve
         page.keyboard.press("End")
         page.get_by_role("button", name="Share that learned").click()
         page.wait_for_function(
-            "() => document.querySelector('[data-chart=maps]').data[0].text.flat().every((text) => text.endsWith('%'))"
+            "() => document.querySelector('[data-chart=maps]').data[0].text.flat().every((text) => text.includes('%<'))"
         )
         page.get_by_role("button", name="Every seed").click()
         page.wait_for_function("() => document.querySelector('[data-chart=maps]').data[0].text.length === 8")
