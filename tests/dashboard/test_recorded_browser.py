@@ -83,13 +83,13 @@ def test_a_link_leads_to_its_row_and_back_to_where_one_stood(browser, recorded):
         page.wait_for_function(_TOP_IS_SEEN)
         row.get_by_role("link", name="Open it live").click()
         page.get_by_role("heading", name="Do four steps matter?").wait_for()
-        page.wait_for_function("document.title === 'Four steps · RAdam Lab'")
+        page.wait_for_function("() => document.title === 'Four steps · RAdam Lab'")
         stood = page.evaluate("history.length")
         page.go_back()
         page.wait_for_function(_TOP_IS_SEEN)
         assert page.evaluate("history.length") == stood
         page.mouse.wheel(0, -5000)
-        page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop === 0")
+        page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop === 0")
 
 
 _TOP_IS_SEEN = """() => {
