@@ -13,7 +13,7 @@ from dashboard.paper.claims import NOT_HERE, NOT_RECORDED, Held, Judged, alike, 
 from dashboard.paper.measures import by_seed, spoken
 from dashboard.paper.rows import ALIKE, LEARNS, ROWS, Claim, Row
 from dashboard.paper.theory import THEORY
-from dashboard.recorded.form import Made
+from dashboard.recorded.form import FOLDER, Made
 from dashboard.recorded.loading import is_older, recording
 from dashboard.remembered import shared
 from dashboard.runs.outlines import from_json
@@ -68,7 +68,7 @@ def _plain(judged: Judged) -> dict[str, Any]:
 
 
 @cache
-def recorded_findings(sweep: str, folder: Path | None = None) -> tuple[Findings, Made] | None:
+def recorded_findings(sweep: str, folder: Path = FOLDER) -> tuple[Findings, Made] | None:
     """What was recorded of a sweep, if it was: of its configuration, whatever code made it."""
     found = recording(f"sweep-{sweep}", folder)
     if found is None or not isinstance(found.config, SweepConfig):
@@ -112,7 +112,7 @@ def _told(other: Mapping[object, float], claim: Claim) -> str:
     return spoken(other, claim.measure) if claim.other else claim.measure.text(next(iter(other.values())))
 
 
-def result(row: Row, folder: Path | None = None) -> Result:
+def result(row: Row, folder: Path = FOLDER) -> Result:
     if row.theory:
         judged = tuple(THEORY[row.theory]())
         return Result(row, row_verdict(judged), judged, 0)
@@ -132,5 +132,5 @@ def shared_results() -> tuple[Result, ...]:
     return tuple(results())
 
 
-def results(folder: Path | None = None) -> list[Result]:
+def results(folder: Path = FOLDER) -> list[Result]:
     return [result(row, folder) for row in ROWS]

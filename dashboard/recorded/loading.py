@@ -1,6 +1,7 @@
 """Finds the recordings, and puts them into the store when the server starts: those that are new or have changed since.
 
-`RADAM_LAB_RECORDINGS` names another folder of them, or with "none" says that there shall be none.
+`RADAM_LAB_RECORDINGS` names another folder for the store, or with "none" says that it shall have none. What the tour
+and the paper's rows rest on are always the repository's own.
 """
 
 import hashlib
@@ -27,11 +28,10 @@ def folder() -> Path | None:
     return None if given == NONE else Path(given) if given else FOLDER
 
 
-def recording(name: str, where: Path | None = None) -> Recording | None:
+def recording(name: str, where: Path = FOLDER) -> Recording | None:
     """One of the catalogue, if it is there, can be read, and is of the configuration that has this name."""
-    where = where or folder()
-    path = where and path_of(name, where)
-    if path is None or not path.exists():
+    path = path_of(name, where)
+    if not path.exists():
         return None
     try:
         found = read(path)
