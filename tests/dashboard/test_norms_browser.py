@@ -18,7 +18,8 @@ def test_train_fills_both_columns_and_the_buttons_are_for_both(browser, address)
         wait(page, "d.ended === 'true' && d.state === 'finished' && d.step === '50'")
         assert len(mark(page, "run").split()) == 2
         assert not button(page, "Stop").is_visible()
-        expected = {"loss": {50}, "by-layer": {5, 7}, "moves": {50}, "preconditioned": {11}, "plain": {11}}
+        # The sharpness at step 1, and by turns at every fifth.
+        expected = {"loss": {50}, "by-layer": {5, 7}, "moves": {50}, "preconditioned": {6}, "plain": {6}}
         for name, lengths in expected.items():
             page.locator(f"[data-chart={name}]").scroll_into_view_if_needed()
             page.wait_for_function(f"(name) => Object.values(({POINTS})(name)).flat().every(Boolean)", arg=name)
