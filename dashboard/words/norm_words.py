@@ -58,12 +58,12 @@ def over_seeds_words(found: Findings) -> str:
         f"below {LEARNED:.0%} of what it costs to ignore the input (dashed), and where does it end there? Where does it end best? Both "
         "are means."
     )
-    rows = ["| | | learns up to: ends at | best rate: ends at |", "|---|---|---|---|"]
+    rows = ["| | | learns up to (loss) | best at (loss) |", "|---|---|---|---|"]
     for norm, name in NORMS.items():
         unbroken = name.replace("-", "\u2011")
         for method, one in lines_of_norm(found, norm).items():
             borne, best = largest_rate(one), one.best
-            up_to = "no rate" if borne is None else f"{borne.lr:g}: {np.mean(borne.ends):.2g}"
-            end = f"{best.lr:g}: {np.mean(best.ends):.2g}" if best else ""
+            up_to = "no rate" if borne is None else f"{borne.lr:g} ({np.mean(borne.ends):.2g})"
+            end = f"{best.lr:g} ({np.mean(best.ends):.2g})" if best else ""
             rows.append(f"| **{unbroken}** | {method} | {up_to} | {end} |")
     return head + "\n\n" + "\n".join(rows)

@@ -219,9 +219,9 @@ def test_the_largest_rate_that_is_borne_of_an_invented_sweep():
         rates = {name: largest_rate(line) for name, line in lines.items()}
         assert {name: rate and rate.lr for name, rate in rates.items()} == borne
     told = over_seeds_words(found)
-    assert "| **Post\u2011LN** | Adam | 0.001: 0.1 | 0.001: 0.1 |" in told
-    assert "| **Post\u2011LN** | RAdam | no rate | 0.002: 0.1 |" in told
-    assert "| **Pre\u2011LN** | Adam | 0.032: 0.1 | 0.001: 0.1 |" in told
+    assert "| **Post\u2011LN** | Adam | 0.001 (0.1) | 0.001 (0.1) |" in told
+    assert "| **Post\u2011LN** | RAdam | no rate | 0.002 (0.1) |" in told
+    assert "| **Pre\u2011LN** | Adam | 0.032 (0.1) | 0.001 (0.1) |" in told
     known = largest_rate(lines_of_norm(invented(open_cells=7), "pre")["RAdam"])
     assert known is not None
     assert known.lr == 0.004, "what is open bears nothing yet"
@@ -255,7 +255,7 @@ def test_the_page_tells_what_was_recorded_over_rates_and_seeds():
         assert {len(losses) for losses in by_rate.values()} == {3}
         borne = [rate for rate in RATES if all(loss < 0.5 * 2.8207 for r in RATES if r <= rate for loss in by_rate[r])]
         method, _, norm = label.rpartition(", ")
-        up_to = f"{borne[-1]:g}: {np.mean(by_rate[borne[-1]]):.2g}" if borne else "no rate"
+        up_to = f"{borne[-1]:g} ({np.mean(by_rate[borne[-1]]):.2g})" if borne else "no rate"
         best = min(RATES, key=lambda rate: np.mean(by_rate[rate]))
         unbroken = norm.replace("-", "\u2011")
-        assert f"| **{unbroken}** | {method} | {up_to} | {best:g}: {np.mean(by_rate[best]):.2g} |" in told
+        assert f"| **{unbroken}** | {method} | {up_to} | {best:g} ({np.mean(by_rate[best]):.2g}) |" in told
