@@ -60,6 +60,7 @@ def write(path: Path, recording: Recording) -> None:
     )
     lines = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in (head, *lanes)]
     path.parent.mkdir(parents=True, exist_ok=True)
+    made_path(path).unlink(missing_ok=True)  # cut off here it is no recording, and not one of other code
     path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0))
     made_path(path).write_text(json.dumps(asdict(recording.made), indent=2) + "\n", encoding="utf-8")
 

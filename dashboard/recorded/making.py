@@ -16,6 +16,7 @@ from dashboard.asked.kinds import RunConfig
 from dashboard.engine.engine import Engine
 from dashboard.recorded.catalogue import catalogue
 from dashboard.recorded.form import FOLDER, Made, RecordedLane, Recording, path_of, read, write
+from dashboard.recorded.loading import UNREADABLE, recording
 from dashboard.runs.identity import PACKAGES, code_version
 from dashboard.runs.outlines import outline_of
 from dashboard.runs.states import FINISHED
@@ -50,13 +51,16 @@ def run(options: argparse.Namespace) -> int:
 def _stands(path: Path) -> str:
     if not path.exists():
         return "not made yet"
-    made = read(path).made
+    try:
+        made = read(path).made
+    except UNREADABLE:
+        return "cannot be read by this version"
     return f"{made.date}, code {made.code}{'' if made.code == code_version() else ' (older)'}, {made.seconds:.0f} s"
 
 
 def expected(names: list[str]) -> str:
     """How long they took when they were last made, in words."""
-    found = [read(path_of(name)).made for name in names if path_of(name).exists()]
+    found = [known.made for name in names if (known := recording(name))]
     if not found:
         return f"{len(names)} recordings"
     minutes = sum(made.seconds for made in found) / 60
@@ -90,7 +94,7 @@ def _seconds_before(path: Path) -> float:
     """That its training took, where this code wrote it on this kind of machine before: its lanes are known now."""
     try:
         before = read(path).made
-    except (OSError, ValueError, KeyError, TypeError):
+    except UNREADABLE:
         return 0.0
     return before.seconds if (before.code, before.packages, before.machine) == here() else 0.0
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dashboard.__main__ import main
 from dashboard.asked.config import RaceConfig
 from dashboard.asked.presets import PRESETS
 from dashboard.asked.sweep_presets import SWEEPS
@@ -163,6 +164,26 @@ def test_files_that_are_no_recordings_are_passed_over_and_said(trained, tmp_path
         f"{name}{ENDING}" for name in ("cut", "other", "text")
     ]
     store.close()
+
+
+def test_one_that_cannot_be_read_is_listed_and_stands_in_nobodys_way(tmp_path, capsys):
+    """A regression: `make recordings` ended with a traceback where it would have made it again."""
+    path_of("race-valley", tmp_path).write_bytes(path_of("race-valley").read_bytes()[:100])
+    assert main(["record", "race-valley", "race-digits", "--list", "--out", str(tmp_path)]) == 0
+    valley, digits = capsys.readouterr().out.splitlines()
+    assert valley.endswith("cannot be read by this version")
+    assert digits.endswith("not made yet")
+
+
+def test_cut_off_while_it_is_written_it_is_no_recording(trained, tmp_path, monkeypatch):
+    path = path_of("race-short", tmp_path)
+    write(path, trained)
+    monkeypatch.setattr("dashboard.recorded.form.gzip.compress", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write(path, trained)
+    monkeypatch.undo()
+    with pytest.raises(FileNotFoundError):
+        read(path)
 
 
 def test_recordings_can_be_left_out_or_taken_from_elsewhere(monkeypatch, tmp_path):
