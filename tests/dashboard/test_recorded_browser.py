@@ -81,21 +81,22 @@ def test_a_link_leads_to_its_row_and_back_to_where_one_stood(browser, recorded):
     with opened(browser, f"{recorded}/paper?row=appendix-c") as page:
         row = page.locator(".st-key-paper-row-appendix-c")
         page.wait_for_function(_TOP_IS_SEEN)
-        row.get_by_role("link", name="Open it live").click()
+        link = row.get_by_role("link", name="Open it live")
+        link.scroll_into_view_if_needed()
+        place = page.evaluate(_ROW_IS_AT)
+        link.click()
         page.get_by_role("heading", name="Do four steps matter?").wait_for()
         page.wait_for_function("() => document.title === 'Four steps · RAdam Lab'")
         stood = page.evaluate("history.length")
         page.go_back()
-        page.wait_for_function(_TOP_IS_SEEN)
+        page.wait_for_function(f"(place) => Math.abs(({_ROW_IS_AT})() - place) < 5", arg=place)
         assert page.evaluate("history.length") == stood
         page.mouse.wheel(0, -5000)
         page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop === 0")
 
 
-_TOP_IS_SEEN = """() => {
-  const row = document.querySelector('.st-key-paper-row-appendix-c')?.getBoundingClientRect()
-  return row && row.top > 50 && row.top < 200
-}"""
+_ROW_IS_AT = "() => document.querySelector('.st-key-paper-row-appendix-c')?.getBoundingClientRect().top"
+_TOP_IS_SEEN = f"() => {{ const top = ({_ROW_IS_AT})(); return top > 50 && top < 200 }}"
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "dark"), (390, "light")])
