@@ -3,7 +3,7 @@
 // part of a page shows that part.
 
 const SETTLED = 700 // milliseconds in which a page comes to no more height
-const MOST = 6000
+const MOST = 15000 // a page of a busy server takes its time
 const OWN_HAND = ["wheel", "touchstart", "keydown", "pointerdown"] // whoever moves the page is not moved
 
 const view = () => document.querySelector("[data-testid=stMain]")
